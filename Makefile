@@ -97,6 +97,10 @@ $(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/pre
 demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) $(if $(AGENT),tools runner-image) ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions, ENGINE=cpu has a language model write, on this machine (1.1 GB to download); AGENT=1 shows a run of the agent instead (Docker).
 	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(AGENT),--agent --home .quelea/demo-agent) $(if $(ENGINE_OF_DEMO),--reader llama --home .quelea/demo-engine)
 
+.PHONY: evaluation-sample
+evaluation-sample: engine-cpu ## Make the sample reports of docs/evaluation-sample with the language model: an hour or more. The same command goes on.
+	$(BIN)/python tests/eval/sample_report.py .quelea/evaluation-sample
+
 .PHONY: up
 up: setup $(if $(AGENT),tools runner-image) ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080, AGENT=1 with sandbox and door.
 	$(BIN)/quelea up --port $(PORT) $(if $(AGENT),--agent)

@@ -94,11 +94,11 @@ async def test_two_people_vote_blind_and_see_how_far_they_agree(chromium, tmp_pa
                 assert "They were 0." in shown
                 assert not {"quelea", "tiny"} & set(shown.split())
                 await page.click("text=Equal")
-            await page.locator("#evaluation-run", has_text="votes of").wait_for()  # it was the last one
+            await page.locator("#evaluation-run", has_text="Krippendorff's alpha").wait_for()  # it was the last one
             await page.click("text=Read two answers blind, and vote")
             await page.click("text=Somebody else")
         await page.go_back()
-        text = page.locator("#evaluation-run", has_text="4 votes of 2 people on 2 comparisons")
+        text = page.locator("#evaluation-run", has_text="Votes: 4 · raters: 2 · comparisons: 2")
         await text.wait_for()
         assert "same side better in 100 %" in await text.inner_text()
         async with page.expect_download() as download:

@@ -4,17 +4,17 @@
     .venv/bin/python tests/eval/sample_report.py FOLDER      # the same; FOLDER keeps everything
     .venv/bin/python tests/eval/sample_report.py FOLDER --report-only    # from a finished run, in seconds
 
-A stack of its own with three filings and fourteen news items of `samples/`, and Qwen2.5-Coder-1.5B-Instruct beside it.
-The model writes the questions (4 cells × 5), answers them closed book, and judges both its own answers and those of
-Quelea's extractive reader; then both meet in an arena of 6 items (`sample_bench.json`), in both orders. Broken off, the
-same command goes on: every step keeps what it has.
+A stack of its own (ports 8196 and 8197 must be free) with three filings and the short news items of `samples/`, and
+Qwen2.5-Coder-1.5B-Instruct beside it. The model writes the questions (4 cells × 5: one topic, as it sorts nearly
+every section under the economy), answers them closed book, and judges its own answers and those of Quelea's extractive
+reader; then both meet in an arena of 6 items (`sample_bench.json`), in both orders. Broken off, the same command goes
+on: every step keeps what it has.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import secrets
 import shutil
 import subprocess
@@ -30,10 +30,14 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "eval"
 SAMPLE = ROOT / "docs" / "evaluation-sample"
 MODEL = ROOT / ".cache" / "models" / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
-MOST_CHARACTERS = 500
+GATEWAY_PORT, ENGINE_PORT = 8196, 8197
+"""Always the same: addresses are settings of an arena, which goes on under the same ones only."""
+MOST_BYTES = 1600
 """Of a news item: short evidence is read quickly."""
 FILINGS = ("2023 Q1 NVDA.pdf", "2023 Q2 AAPL.pdf", "2023 Q3 AAPL.pdf")
-METRICS = ("accuracy", "numerical_accuracy")
+TREE = HERE / "sample_topics.toml"
+PICTURES = ("accuracy", "map_relevant")
+"""Heat maps that the documents show."""
 
 
 def quelea(*arguments: object, codes: tuple[int, ...] = (0,), env: dict[str, str] | None = None) -> str:
@@ -49,12 +53,9 @@ def quelea(*arguments: object, codes: tuple[int, ...] = (0,), env: dict[str, str
 @contextmanager
 def stack(home: Path) -> Iterator[str]:
     """A stack with the extractive reader and the sample documents; gives its address."""
-    told = quelea("up", "--home", home, "--port", 8196, "--detach", "--start-seconds", 600)
+    quelea("up", "--home", home, "--port", GATEWAY_PORT, "--detach", "--start-seconds", 600)
     try:
-        found = re.search(r"http://127\.0\.0\.1:\d+", told)
-        if found is None:
-            sys.exit(f"the stack told no address: {told}")
-        url = found[0]
+        url = f"http://127.0.0.1:{GATEWAY_PORT}"
         chosen = home / "chosen"
         chosen.mkdir(exist_ok=True)
         for one in [ROOT / "samples" / "filings" / name for name in FILINGS] + short_news():
@@ -67,13 +68,13 @@ def stack(home: Path) -> Iterator[str]:
 
 def short_news() -> list[Path]:
     """News items that are read quickly."""
-    return [one for one in sorted((ROOT / "samples" / "news").glob("*.json")) if one.stat().st_size < 1600]
+    return [one for one in sorted((ROOT / "samples" / "news").glob("*.json")) if one.stat().st_size < MOST_BYTES]
 
 
 @contextmanager
 def engine() -> Iterator[tuple[str, str]]:
     """The model on llama.cpp; gives its address and key."""
-    port, key = 8197, secrets.token_urlsafe(16)
+    port, key = ENGINE_PORT, secrets.token_urlsafe(16)
     own = {
         "MODEL": str(MODEL),
         "NAME": MODEL.stem,
@@ -112,7 +113,8 @@ def run(folder: Path) -> None:
         model = f"{MODEL.stem}@{url}"
         quelea(
             *(*omni, "generate", "--model-url", url, "--model", MODEL.stem, "--gateway", gateway),
-            *("--tree", HERE / "sample_topics.toml", "--task", "extractive", "--task", "multi_hop"),
+            *("--tree", TREE, "--topic", "economy"),
+            *("--task", "extractive", "--task", "multi_hop", "--task", "contrast", "--task", "long_form"),
             *("--per-cell", 5, "--sections", 4, "--out", folder / "questions", *slow),
             env=env,
         )
@@ -157,6 +159,21 @@ def run(folder: Path) -> None:
         quelea("eval", "arena", "judge", arena, "--judge", model, "--max-tokens", 300, *bench, codes=(0, 1), env=keys)
 
 
+def report(folder: Path) -> None:
+    """From a finished run to docs/evaluation-sample."""
+    quelea("eval", "omni", "report", folder / "closed-book", "--tree", TREE)
+    quelea("eval", "omni", "report", folder / "quelea", "--against", folder / "closed-book", "--tree", TREE)
+    quelea("eval", "arena", "report", folder / "arena")
+    for old in SAMPLE.iterdir():
+        old.unlink()
+    shutil.copy(folder / "questions" / "questions.jsonl", SAMPLE)
+    shutil.copy(folder / "quelea" / "report.html", SAMPLE)
+    for name in PICTURES:
+        shutil.copy(folder / "quelea" / f"{name}.png", SAMPLE)
+    shutil.copy(folder / "arena" / "report" / "index.html", SAMPLE / "arena.html")
+    shutil.copy(folder / "arena" / "report" / "ratings.png", SAMPLE / "arena.png")
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -167,6 +184,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not given.report_only:
         run(folder)
+    report(folder)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,8 @@ def _parts(
 
 def _run(rated: Table) -> Iterator[str]:
     yield "<h2>How the run went</h2>"
+    if rated["commits"]:
+        yield f"<p>Commit: {escape(', '.join(rated['commits']))}.</p>"
     rows = []
     for name, told in rated["dialogues"].items():
         for who, sums in told["usage"].items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena
-from quelea_evaluation.reports.store import Row
+from quelea_evaluation.reports.store import Row, read_manifest
 
 _SUMS = ("calls", "prompt_tokens", "completion_tokens", "total_tokens", "uncounted_calls")
 
@@ -66,9 +66,17 @@ def describe_arena(arena: Arena, judge: str) -> dict[str, Any]:
     """Both, for all systems and one judge."""
     return {
         "judge": judge,
+        "commits": _commits(arena, judge),
         "judgements": describe_judgements(arena.judgements(judge).latest()),
         "dialogues": {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems},
     }
+
+
+def _commits(arena: Arena, judge: str) -> list[str]:
+    """Of the code that held and judged the dialogues, each once."""
+    runs = [*map(arena.system_folder, arena.systems), arena.judge_folder(judge)]
+    sessions = [one for folder in runs for one in read_manifest(folder)["sessions"]]
+    return list(dict.fromkeys(one["commit"][:12] for one in sessions if one["commit"]))
 
 
 def failure_notices(run: Mapping[str, Any]) -> list[str]:

@@ -97,7 +97,8 @@ def tasks_of(question: Question, answer: Row, aspects: Iterable[Aspect]) -> Iter
     for turn, told in enumerate(answer["turns"]):
         passages = [passage_of("documents", one) for one in told.get("documents") or ()]
         documents = as_text(passages)
-        for aspect in aspects:
+        # Those that read the documents last: the text before the aspect is then read twice, and not at every change.
+        for aspect in sorted(aspects, key=lambda one: one.needs_documents):
             if passages or not aspect.needs_documents:
                 key = verdict_key(question.id, turn, aspect.id, told["text"])
                 yield Task(key, question, turn, aspect, told["text"], documents)

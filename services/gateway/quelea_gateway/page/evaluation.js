@@ -232,7 +232,7 @@ function arena() {
     el("h3", {}, t("winsHeat")),
     grid(t("winsHeat"), [t("systemName"), ...order], pairs),
     el("h3", {}, t("byTask")),
-    grid(t("byTask"), [t("role_question"), ...order], tasks),
+    grid(t("byTask"), [t("taskName"), ...order], tasks),
     ...people(result.agreement),
     el("p", { class: "more-items" }, el("a", { href: address({ run: run.id, all: 1 }) }, t("items"))),
   ];
