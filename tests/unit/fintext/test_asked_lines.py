@@ -108,3 +108,15 @@ def test_a_year_that_nobody_read_is_more_than_a_line_and_a_company() -> None:
     assert read_asked_lines("What were net sales in the year 3000?").others == ("3000",)
     assert read_asked_lines("3000年的营业收入是多少？").others == ("3000",)
     assert not read_asked_lines("What were net sales in 2030?").others
+
+
+def test_which_of_several_companies_is_ahead_asks_for_the_line_of_each() -> None:
+    both = ("Kestrel", "Merlin")
+    assert lines("Who had the higher gross margin in 2031, Kestrel or Merlin?", *both) == ["gross_margin"]
+    assert read_asked_lines("Which made more revenue in 2031, Kestrel or Merlin?", companies=both).relation == ""
+    assert lines("红隼和灰背隼2031年哪家营业收入更高？", "红隼", "灰背隼") == ["revenue"]
+
+
+@pytest.mark.parametrize("question", ["红隼2031年毛利率为什么下降？", "红隼2031年毛利率下降的原因"])
+def test_a_reason_is_no_figure_in_chinese_either(question: str) -> None:
+    assert lines(question, "红隼") == []

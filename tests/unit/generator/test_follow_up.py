@@ -182,3 +182,14 @@ def test_moving_there_and_back_is_no_move(year: int, quarter: int, steps: int) -
     assert moved is not None
     assert moved.moved(quarters=-steps) == start
     assert start.moved(years=1) == start.moved(quarters=4)
+
+
+@pytest.mark.parametrize(
+    ("base", "question", "alone"),
+    [
+        (QUARTER, "And as a percentage of revenue?", f"{QUARTER[:-1]}, as a percentage of revenue?"),
+        (BYD, "占营业收入的比例呢？", "比亚迪2023年的净利润是多少，占营业收入的比例？"),
+    ],
+)
+def test_what_was_asked_for_as_a_part_of_another_item(base: str, question: str, alone: str) -> None:
+    assert asked(question, base) == alone

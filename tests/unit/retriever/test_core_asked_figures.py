@@ -211,3 +211,10 @@ def test_a_filing_is_found_by_the_year_in_which_its_own_ends() -> None:
     assert by_readers.fallback == "FY2031 taken as the year that ended in it: FY2030 (year ended January 31, 2031)"
     by_filer = read_query("What does Kestrel's FY2030 annual report say of ferries?", catalogue, TODAY)
     assert (by_filer.groups, by_filer.fallback) == ((("a",),), "")
+
+
+def test_twelve_months_in_a_quarters_report_end_no_fiscal_year() -> None:
+    trailing = fact("Net sales", "revenue", "1230", "2031-07-31", 12, QUARTERLY)
+    (found,) = figures("What was Kestrel's revenue in the second quarter of fiscal 2031?", [*FACTS, trailing])
+    assert (found.value, found.fiscal_year) == (Decimal(330), 0)
+    assert values("What was Kestrel's revenue in fiscal 2030?", [*FACTS, trailing]) == ["1200"]

@@ -58,6 +58,11 @@ def said_months(question: str) -> int:
     return 12 if _WHOLE.search(question) else 0
 
 
+def _is_trailing(one: StatedFact) -> bool:
+    """Twelve months in the report of a quarter: they end with it, and no fiscal year does."""
+    return one.fact.months in (12, 13) and one.document.period.fiscal_quarter in (1, 2, 3)
+
+
 class CompanyCalendar:
     """The ends of a company's periods, as its facts and filings have them.
 
@@ -68,7 +73,7 @@ class CompanyCalendar:
 
     def __init__(self, filings: Sequence[DocumentFacts], facts: Iterable[StatedFact]) -> None:
         self.filings = newest_first(one for one in filings if one.period.end_date)
-        self._spans = {(one.fact.period_end, one.fact.months) for one in facts}
+        self._spans = {(one.fact.period_end, one.fact.months) for one in facts if not _is_trailing(one)}
 
     @cached_property
     def _anchor(self) -> tuple[date, int] | None:

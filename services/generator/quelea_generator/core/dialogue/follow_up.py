@@ -58,6 +58,8 @@ _GOES_ON = LANGUAGES.pattern("dialogue.goes_on", "<>$")
 _SAME = LANGUAGES.pattern("dialogue.same")
 _WHOLE = LANGUAGES.pattern("dialogue.whole", ignore_case=False)
 _FIGURE = LANGUAGES.pattern("dialogue.figures", ".+?(?P<item><>)")
+_SHARES = {language: tuple(said) for language, said in LANGUAGES.of("asked.share").items()}
+"""What begins a question for a part: "as a share of revenue?"."""
 _WHOLE_FIGURES = LANGUAGES.words("dialogue.whole_figures")
 
 
@@ -116,6 +118,11 @@ def _merge(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -
         end = base_text.rstrip(" ?？.。")
         return FollowUp(phrase("compared", language, question=end, other=others), leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
+    if (
+        said.items and base.items and fragment.lower().startswith(_SHARES[language])
+    ):  # what was asked for, as a part of another item
+        end = base_text.rstrip(" ?？.。")
+        return FollowUp(phrase("share", language, question=end, whole=fragment), leans=True)
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
         return FollowUp(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
     if _is_total(question) and base.items:

@@ -83,7 +83,7 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
     hard = [m for m, facet in zip(met, query.facets, strict=True) if facet.weight == 1]
     if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
         return None
-    item = any(
+    item = _counts_named(query, chosen[0]) or any(
         facet.others and candidate.matched[i] >= _MET for candidate in chosen for i, facet in enumerate(query.facets)
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
@@ -164,9 +164,19 @@ def _only_names(query: Query, chosen: Sequence[Candidate]) -> bool:
     touching = [
         one
         for one in chosen
-        if max(one.reached[at] for at in content) >= _TOUCHED or _is_named_row(query, one, named, content)
+        if max(one.reached[at] for at in content) >= _TOUCHED
+        or _is_named_row(query, one, named, content)
+        or _counts_named(query, one)
     ]
     return not any(not any(named) or _has_name(query, one.evidence) for one in touching)
+
+
+def _counts_named(query: Query, one: Candidate) -> bool:
+    """A figure is asked for of what is named ("the BodyArmor brand"), and the quote has a figure beside that name: what
+    happened to it is called otherwise. A company or a place is named all over its papers."""
+    passed = query.known | place_terms()
+    own = [at for at, facet in enumerate(query.facets) if query.names.difference(passed).intersection(facet.own)]
+    return query.counted and bool(one.features.get("figure")) and any(one.matched[at] >= _MET for at in own)
 
 
 def _is_named_row(query: Query, one: Candidate, named: Sequence[bool], content: Sequence[int]) -> bool:

@@ -92,6 +92,9 @@ class Query:
     """Neighbouring words of the question: a passage that has both side by side means the same thing by them."""
     names: frozenset[str] = frozenset()
     """Lower-case words of names in the question (proper nouns, tickers)."""
+    topic: str = ""
+    """The word that a Chinese question begins with, where it is no item, no company of the evidence and no word of
+    asking: in Chinese what is spoken of comes first, and no capital says that it is a name."""
     known: frozenset[str] = frozenset()
     """Those of them that name a company which the evidence is about."""
     percent: bool = False
@@ -128,7 +131,7 @@ class Query:
     @property
     def counted(self) -> bool:
         """Nothing but a figure is the answer: no reason, account or yes is asked for."""
-        return self.wants_figure and not (self.reason or self.yes_no or self.when or self.moves)
+        return self.wants_figure and not (self.reason or self.yes_no or self.when)
 
 
 def read_question(task: Task) -> Query:
@@ -162,6 +165,7 @@ def read_question(task: Task) -> Query:
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not QUESTION_WORDS.issuperset(pair)),
         names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
+        topic=_topic(found, facets) if language == "zh" and not abroad else "",
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
@@ -182,6 +186,12 @@ def read_question(task: Task) -> Query:
         months=months_asked(text),
         days=tuple(found_date.day for found_date in find_dates(task.question)),
     )
+
+
+def _topic(found: Sequence[str], facets: Sequence[Facet]) -> str:
+    first = facets[0] if facets else None
+    plain = first is not None and not first.others and first.weight == 1 and first.own == tuple(found[:1])
+    return found[0] if plain and len(found[0]) > 1 else ""
 
 
 def _facets(kept: list[str], called: Glosses) -> tuple[Facet, ...]:

@@ -25,6 +25,7 @@ from quelea_generator.core.extractive.subjects import (
     find_subjects,
     is_about,
     keep_places,
+    keep_topic,
     names_unmentioned_company,
     rank_named_first,
     separate_parent_company,
@@ -87,6 +88,7 @@ def _answer(task: Task) -> Answer:
         ranked = [one for one in ranked if not is_caption(one.text)]
     if opinion:
         ranked = [one for one in ranked if states_item(query, one)]
+    ranked = keep_topic(query.topic, ranked)
     if query.counted:
         ranked = [one for one in ranked if one.features["figure"]] or ranked
     subjects = find_subjects(task.question, task.evidence)

@@ -68,6 +68,14 @@ def _speaks_of(asked: Sequence[frozenset[str]], item: Evidence) -> bool:
     return any(_pattern(group).search(said) for group in asked)
 
 
+def keep_topic(topic: str, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Without the quotes of companies' papers that never say what the question begins with: they are about others."""
+    if not topic:
+        return list(ranked)
+    saying = {item.filing for one in ranked if topic in f"{(item := one.evidence).header}\n{item.text}"}
+    return [one for one in ranked if not one.evidence.company or one.evidence.filing in saying]
+
+
 def keep_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     """Without the quotes of passages that are no company's and name none of the places that the question names.
 
