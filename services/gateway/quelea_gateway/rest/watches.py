@@ -14,7 +14,7 @@ from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["documents"])
 
