@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from quelea_fintext.languages import LANGUAGES
+
 from quelea_search.core.model import CELL
 
 _NUMBER = re.compile(
@@ -14,18 +16,8 @@ _NUMBER = re.compile(
 _DIGIT = re.compile(r"\d")
 _NOTHING = re.compile(r"[$€£¥]?\s*[-–—−‒]{1,3}\s*%?|n/?[am]\.?|N/?[AM]\.?|nm|NM|\*|不适用|无")
 _SPLIT_LABEL = re.compile(r"(?<=\S)\s+(?=[($€£¥—–-]*\s?\d[\d,.]*\s?[%)]*(?:\s|$)|—(?:\s|$))")
-UNITS = re.compile(
-    r"\(?\s{0,8}+(?:dollars?|amounts?|u\.?s\.?|shares?|usd|rmb|hk\$|in)?[^()]{0,40}\bin\s{1,8}(?:millions|thousands|billions|percent)"
-    r"|^\(?unaudited\)?$|单位\s{0,8}+[:：]|币种\s{0,8}+[:：]|金额单位|人民币(?:百万|千|万|亿)?元",
-    re.IGNORECASE,
-)
-_PERIOD = re.compile(
-    r"""(?:(?:three|six|nine|twelve)[ ]months|(?:fiscal[ ])?(?:quarter|year)s?|weeks|as[ ]of|for[ ]the|period)
-    |(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,10}\.?[ ]{1,8}\d{1,2},?
-    |\b(?:19|20)\d\d\b|(?:19|20)\d\d[ ]?年|\bq[1-4]\b|期末|期初|本期|上期|上年|年初|年末|本年|同期|增减|变动
-    |%\s{0,8}+change|\bchange\b|\btotal\b|\bpercentage\b|合计|项目|金额|比例""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_UNITS = LANGUAGES.pattern("statements.plain_rows.units")
+_PERIOD = LANGUAGES.pattern("statements.plain_rows.periods")
 
 
 def is_number(cell: str) -> bool:
@@ -45,7 +37,7 @@ def numbers_in(cells: list[str]) -> int:
 
 def is_units(text: str) -> bool:
     """ "(In millions, except per share amounts)", "单位：元 币种：人民币"."""
-    return len(text) <= 140 and UNITS.search(text) is not None
+    return len(text) <= 140 and _UNITS.search(text) is not None
 
 
 def is_period(text: str) -> bool:
