@@ -85,11 +85,6 @@ def ask(question: str, *evidence: Evidence, incomplete: bool = False) -> tuple[l
             "What share of total net sales was Services at Norbert Mills in Q3 2024?",
             "21,213 / 81,797 = 25.9% (rounded to one decimal; three months ended March 30, 2024; in millions)",
         ),
-        ("What was Norbert Mills' net profit margin in Q3 2024?", "19,881 / 81,797 = 24.3%"),
-        (
-            "What was the current ratio of Norbert Mills in Q3 2024?",
-            "122,659 / 124,963 = 0.98 (rounded to two decimals",
-        ),
         (
             "What was the sum of Goods and Services net sales at Norbert Mills in Q3 2024?",
             "60,584 + 21,213 = 81,797 (three months ended March 30, 2024; in millions)",
@@ -124,7 +119,6 @@ def test_the_figure_is_computed_and_its_operands_are_quoted(question: str, said:
     [
         "By how much did Norbert Mills' total net sales fall from Q3 2023 to Q3 2024?",
         "What share of total net sales was Services at Norbert Mills in Q3 2024?",
-        "What was the current ratio of Norbert Mills in Q3 2024?",
         "What is the difference between total net sales and total cost of sales of Norbert Mills in Q3 2024?",
         "Norbert Mills 2024年第三季度净销售额同比下降多少？",
         "Norbert Mills 2024年第三季度研发费用占净销售额的比例是多少？",
@@ -187,7 +181,10 @@ def test_out_of_a_loss_there_is_a_change_and_no_growth() -> None:
             (STATEMENT, replace(STATEMENT, number=2, period_end="2023-12-30", period_label="FY2024 Q2")),
         ),
         # The head does not say which column is which.
-        ("What was the net profit margin of Norbert Mills in Q3 2024?", (norbert(1, INCOME.split("\n", 2)[2]),)),
+        (
+            "What share of total net sales was net income at Norbert Mills in Q3 2024?",
+            (norbert(1, INCOME.split("\n", 2)[2]),),
+        ),
         # Two rows of one name with different figures.
         ("What was the change in Goods of Norbert Mills in Q3 2024 year over year?", (STATEMENT,)),
     ],

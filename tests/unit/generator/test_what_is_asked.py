@@ -57,6 +57,21 @@ def test_how_many_is_answered_with_a_number() -> None:
     assert "benefits" not in said
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("Ferry revenue decreased 30%, driven by a lower number of ferries sold.", False),
+        ("Ferry revenue decreased $800 million in 2030 as fewer ferries were sold.", False),
+        ("Kestrel sold 1,204 ferries.", True),
+        ("Kestrel sold three ferries.", True),
+    ],
+)
+def test_money_and_percentages_count_nothing(text: str, counts: bool) -> None:
+    other = "Kestrel sold its 17 buses and the depots that belong to them."
+    said = answered("How many ferries did Kestrel sell?", text, other, company="Kestrel")
+    assert (text in said) is counts
+
+
 def test_a_figure_beside_the_name_that_is_asked_about() -> None:
     charge = "Kestrel recorded an impairment charge of $760 million related to our Puffin trademark."
     question = "How large was the write-down of the Puffin brand at Kestrel?"

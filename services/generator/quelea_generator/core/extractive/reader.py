@@ -18,7 +18,7 @@ from quelea_generator.core.extractive.computing.statements import OPENING
 from quelea_generator.core.extractive.decline import find_decline, keep_named, lacks_qualifier
 from quelea_generator.core.extractive.opinions import opinion_asked
 from quelea_generator.core.extractive.question import read_question
-from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, score_candidates, states_item
+from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, has_figure, score_candidates, states_item
 from quelea_generator.core.extractive.selection import select
 from quelea_generator.core.extractive.spans import is_caption
 from quelea_generator.core.extractive.subjects import (
@@ -90,7 +90,7 @@ def _answer(task: Task) -> Answer:
         ranked = [one for one in ranked if states_item(query, one)]
     ranked = keep_topic(query.topic, ranked)
     if query.counted:
-        ranked = [one for one in ranked if one.features["figure"]] or ranked
+        ranked = [one for one in ranked if has_figure(query, one)] or ranked
     subjects = find_subjects(task.question, task.evidence)
     if subjects:
         ranked = rank_named_first(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.numerals import CARDINAL_WORD
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.glosses import is_foreign
@@ -72,6 +73,13 @@ _ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
 """Least share of a financial item, and of a word, before shares are made to add up to 1."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _DIGITS = re.compile(r"\d")
+
+
+_COUNTED = re.compile(
+    rf"(?<![$€£¥￥A-Za-z\d.,])(?!(?:19|20)\d\d(?!\d))\d[\d,.]{{0,20}}+(?!\s?(?:[%％]|percent|[万亿]?元))|\b(?:{CARDINAL_WORD})\b",
+    re.IGNORECASE,
+)
+"""A number of things: no money, percentage or year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,14 @@ def score_candidates(
         found.append(Candidate(one.evidence, one.span, met, reached, MappingProxyType(features), score))
     found.sort(key=lambda c: (-c.score, c.evidence.number, c.span.start))
     return found
+
+
+def has_figure(query: Query, candidate: Candidate) -> bool:
+    """Whether it has what a question for nothing but a figure wants: a figure, and a sentence that is to say how many
+    things there are a number of things."""
+    if query.count and not candidate.span.row:
+        return _COUNTED.search(candidate.text) is not None
+    return bool(candidate.features["figure"])
 
 
 def states_item(query: Query, candidate: Candidate) -> bool:
