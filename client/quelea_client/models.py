@@ -758,6 +758,21 @@ class RunFigure(Record):
     formula: str
 
 
+class RunResult(Record):
+    """A result that the run's code reported."""
+
+    name: str
+    value: str
+    unit: str
+    step: int
+    inputs: list[str]
+    """What it rests on: passages, files, functions of data libraries."""
+    traced: bool
+    """It draws on no number that was typed into the code."""
+    source: int
+    """Number of the source that has it; 0: none."""
+
+
 class RunAnswer(Record):
     """What the run concluded."""
 
@@ -773,6 +788,8 @@ class RunAnswer(Record):
     """Sentences whose figures nothing supports; not in the text."""
     artifacts: list[Artifact]
     notices: list[str]
+    results: list[RunResult] = []
+    """What its code reported."""
     ended_by: str = ""
     """Why it had to conclude: steps, time, tokens, repeats, model_away, no_answer; empty: it chose to."""
 

@@ -41,6 +41,10 @@ class Settings(ServiceSettings):
     cors_origins: tuple[str, ...] = ()
     """Origins allowed to call the API from a browser (CORS), as JSON: ["https://desk.example.com"]; default: none."""
 
+    openbb_origins: tuple[str, ...] = ()
+    """Origins of OpenBB Workspace, as JSON: ["https://pro.openbb.co"]. They may call from a browser, and /openbb has an
+    agent and widgets for them. Empty: there is no such backend."""
+
     max_body_bytes: int = 1024 * 1024
     """Largest request body, except uploads."""
 

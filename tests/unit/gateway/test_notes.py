@@ -89,6 +89,7 @@ def test_the_text_is_read_as_markdown_and_only_sources_are_links() -> None:
     ]  # fmt: skip
     assert "<b>x</b>" in "".join(run.text for run in first)
     assert [run.marker for run in made.blocks[2].runs] == [0, 0]  # there is no source 7
+    assert [one.basis for one in made.figures] == ["", "", "=毛利 9 USD / 收入 10 USD"]
     assert made.remarks[0][1] == ("净利润为 9 亿元。",)
     assert (made.sources[0].web, made.sources[1].web) == ("", "https://a.example/b?c=d&e")
 

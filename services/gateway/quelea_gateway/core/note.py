@@ -61,7 +61,7 @@ class FigureLine:
     value: str
     unit: str
     basis: str
-    """The formula with its operands; empty of a stated figure."""
+    """The formula over its operands by name and value; empty of a stated figure."""
     sources: tuple[int, ...]
 
 
@@ -226,13 +226,9 @@ def _name(figure: Mapping[str, Any]) -> str:
 def _figure(figure: Mapping[str, Any], language: str) -> FigureLine:
     value, unit = shown(figure["value"], figure["unit"], language)
     operands = figure["operands"]
-    basis = ""
-    if figure["metric"]:
-        spelt = {
-            n: f"{one['label']} {' '.join(shown(one['value'], one['unit'], language))}"
-            for n, one in enumerate(operands)
-        }
-        basis = "; ".join([figure["formula"], *(f"{{{n}}} = {text}" for n, text in spelt.items())])
+    basis = figure["formula"] if figure["metric"] else ""
+    for number, one in enumerate(operands):
+        basis = basis.replace(f"{{{number}}}", f"{one['label']} {' '.join(shown(one['value'], one['unit'], language))}")
     if figure["growth"]:
         growth, percent = shown(figure["growth"], "percent", language)
         value = f"{value} ({growth}{percent})"

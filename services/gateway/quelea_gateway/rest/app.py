@@ -113,6 +113,10 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)
+    if gateway.settings.openbb_origins:
+        from quelea_gateway.rest import openbb  # noqa: PLC0415  # its library is loaded only where it is wanted
+
+        app.include_router(openbb.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
     app.mount("/docs", _Page(directory=SWAGGER_UI))
@@ -122,14 +126,18 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
     errors.register(app)
     app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
     guarded = AccessMiddleware(app, gateway, shortages)
-    origins = gateway.settings.cors_origins
+    openbb_origins = gateway.settings.openbb_origins
+    origins = {*gateway.settings.cors_origins, *openbb_origins}
     if not origins:
         return guarded
     # Outside of it, so that a page elsewhere can read a refusal too.
     return CORSMiddleware(
         guarded,
-        allow_origins=list(origins),
+        allow_origins=sorted(origins),
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],
         expose_headers=["Retry-After"],
+        # Workspace's pages send credentials along, of which there are none here: a key is a header of its own.
+        allow_credentials=bool(openbb_origins),
+        allow_private_network=bool(openbb_origins),  # a public page, a gateway on the desk's own network
     )

@@ -41,7 +41,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _UPLOADS = {("POST", "/v1/documents"), ("POST", "/v1/agent/bundles")}
-_CLOSED = ("/v1/", "/metrics", "/mcp")
+_CLOSED = ("/v1/", "/metrics", "/mcp", "/openbb/")
 
 
 def _host_of(origin: str) -> str:
@@ -90,6 +90,7 @@ class AccessMiddleware:
         own = gateway.settings.public_url
         self._origins = {
             *gateway.settings.cors_origins,
+            *gateway.settings.openbb_origins,
             *([f"{urlsplit(own).scheme}://{urlsplit(own).netloc}"] if own else []),
         }
 
