@@ -94,7 +94,7 @@ def read_questions(path: Path) -> Iterator[Question]:
         BadInput: A field is missing or of another kind, or an id comes twice.
     """
     seen: set[str] = set()
-    for at, row in enumerate(RowFile(path), 1):
+    for at, row in enumerate(RowFile(path, of_others=True), 1):
         question = question_of(f"{path.name}, line {at}", row)
         if question.id in seen:
             raise BadInput(f"{path.name}, line {at}: the id {question.id!r} comes twice")
@@ -107,7 +107,7 @@ class QuestionIndex(Mapping[str, Question]):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows = RowIndex(RowFile(path))
+        self._rows = RowIndex(RowFile(path, of_others=True))
 
     def __getitem__(self, question_id: str) -> Question:
         """See the class.

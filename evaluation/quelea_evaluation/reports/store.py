@@ -98,11 +98,13 @@ class RowFile:
     Args:
         path: Where; it need not be there.
         key: The field that names a row: `done` holds its values, and a later row replaces an earlier one.
+        of_others: Somebody else wrote it, so a last line without its end is a row; else a kill has cut it short.
     """
 
-    def __init__(self, path: Path, key: str = "id") -> None:
+    def __init__(self, path: Path, key: str = "id", *, of_others: bool = False) -> None:
         self.path = path
         self.key = key
+        self._of_others = of_others
         self._file: IO[bytes] | None = None
 
     def __iter__(self) -> Iterator[Row]:
@@ -120,7 +122,7 @@ class RowFile:
         with self.path.open("rb") as file:
             place = 0
             for at, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") and not self._of_others:
                     return  # cut short by a kill; `append` takes it away
                 yield place, self._parse(line, f"line {at}")
                 place += len(line)

@@ -77,6 +77,15 @@ def test_a_row_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
     rows.close()
 
 
+def test_the_last_line_of_a_file_of_others_needs_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a"}\n{"id": "b"}')
+    assert [row["id"] for row in RowFile(path)] == ["a"]
+    theirs = RowFile(path, of_others=True)
+    assert [row["id"] for row in theirs] == ["a", "b"]
+    assert RowIndex(theirs).get("b") == {"id": "b"}
+
+
 def test_an_index_reads_what_was_there_and_what_came_after(tmp_path: Path) -> None:
     file = RowFile(tmp_path / "rows.jsonl")
     file.append({"id": "a", "text": "利润"})
