@@ -40,7 +40,9 @@ class _Styles:
         font, bold = "Helvetica", "Helvetica" if chinese else "Helvetica-Bold"  # there is no bold Chinese one
         wrap = {"wordWrap": "CJK"} if chinese else {"splitLongWords": 1}
         self.title = ParagraphStyle("title", fontName=bold, fontSize=16, leading=21, alignment=TA_LEFT, **wrap)
-        self.head = ParagraphStyle("head", fontName=bold, fontSize=12, leading=16, spaceBefore=10, spaceAfter=4, **wrap)
+        self.head = ParagraphStyle(
+            "head", fontName=bold, fontSize=12, leading=16, spaceBefore=10, spaceAfter=4, keepWithNext=1, **wrap
+        )
         self.body = ParagraphStyle("body", fontName=font, fontSize=10, leading=14.5, spaceAfter=4, **wrap)
         self.small = ParagraphStyle(
             "small", fontName=font, fontSize=8, leading=11, textColor=HexColor("#555555"), **wrap
@@ -90,21 +92,21 @@ def _answer(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowabl
 
 
 def _evidence(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
-    """The figures of the answer with their verdicts, and the results of the code with what they rest on."""
+    """The results of the code with what they rest on, and the figures of the answer with their verdicts."""
     if not run.answer:
         return []
     found: list[Flowable] = [Paragraph(_safe(words["evidence"]), styles.head)]
-    figures = run.answer["figures"]
-    rows = [(words["figure"], words["verdict_column"], words["source"])]
-    rows += [(one["text"], _verdict(one, words), _place(run, one["source"])) for one in figures[:_MOST_ROWS]]
-    found += [_table(rows, styles)] if figures else [Paragraph(_safe(words["no_evidence"]), styles.small)]
     results = run.answer.get("results") or []
     if results:
         rows = [(words["result"], "", words["rests"])]
         rows += [
             (one["name"], f"{one['value']} {one['unit']}".strip(), _rests(one, words)) for one in results[:_MOST_ROWS]
         ]
-        found += [Spacer(1, 6), _table(rows, styles)]
+        found += [_table(rows, styles), Spacer(1, 6)]
+    figures = run.answer["figures"]
+    rows = [(words["figure"], words["verdict_column"], words["source"])]
+    rows += [(one["text"], _verdict(one, words), _place(run, one["source"])) for one in figures[:_MOST_ROWS]]
+    found += [_table(rows, styles)] if figures else [Paragraph(_safe(words["no_evidence"]), styles.small)]
     good = sum(one["verdict"] not in (*UNSUPPORTED, NOT_TRACED) for one in figures)
     found.append(Paragraph(_safe(words["verdict"].format(good=good, all=len(figures))), styles.small))
     return found
