@@ -324,8 +324,8 @@ async def test_passages_and_the_helper_lie_beside_the_code_and_reports_are_kept(
     outcome, journal = await done(ports)
     assert set(ports.sandbox.files) == {"evidence.json", "quelea_results.py"}
     assert "35,082 million" in ports.sandbox.files["evidence.json"].decode()
-    (result,) = outcome.answer.results
-    assert (result.name, result.value, result.inputs, result.traced) == ("Margin", "26.7", ("passage 1",), True)
+    (result,) = outcome.answer.results  # its inputs have the numbers of the answer, which cites the output first
+    assert (result.name, result.value, result.inputs, result.traced) == ("Margin", "26.7", ("passage 2",), True)
     assert outcome.answer.grounded
     assert "Margin: 26.7 %" in next(one["stdout"] for one in journal.of("output") if "stdout" in one)
 
