@@ -16,7 +16,7 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.runs import Runs
 from quelea_gateway.adapters.sandbox import SandboxClient
-from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.search import PageReader, SearchClient
 from quelea_gateway.adapters.trajectories import TrajectoryFolder
 from quelea_gateway.core.agent.chat import Chat
 from quelea_gateway.core.agent.manager import Manager
@@ -137,11 +137,14 @@ def build_analyst(
         trajectories=TrajectoryFolder(settings.trajectories) if settings.trajectories else None,
         checks=checker,
         statements=StatementReader(retriever),
+        pages=PageReader(search),
     )
     rules = Rules(
         repairs=settings.agent_repairs,
         code_repairs=settings.agent_code_repairs,
         context_tokens=settings.agent_context_tokens,
+        output_tokens=settings.agent_output_tokens,
+        temperature=settings.agent_temperature,
         model_seconds=settings.agent_model_seconds,
         code_seconds=settings.agent_code_seconds,
     )

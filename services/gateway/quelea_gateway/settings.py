@@ -251,6 +251,13 @@ class Settings(ServiceSettings):
     agent_context_tokens: int = Field(8192, ge=512)
     """Context length of the model, prompt and answer together, when the generator does not report it."""
 
+    agent_output_tokens: int = Field(0, ge=0)
+    """Most tokens of one answer of the agent's model, at most half its context; 0: 2,048, at most a quarter. Thoughts
+    count too: give a reasoning model 8,000 or more. Its effort is set by the generator's EXTRA_BODY."""
+
+    agent_temperature: float | None = Field(None, ge=0, le=2)
+    """Of every answer of the agent's model, for models that take one alone; empty: 0, and a little more for code."""
+
     agent_beat_seconds: float = Field(5.0, gt=0)
     """Interval at which a run is marked as alive; a run that misses four counts as interrupted."""
 

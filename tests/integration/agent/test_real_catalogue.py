@@ -115,5 +115,5 @@ async def test_a_filing_and_a_computation(answered, real_catalogue):
     (passage,) = [one for one in run["answer"]["sources"] if one["kind"] == "passage" and one["used"]]
     assert passage["open"].startswith("/v1/documents/")
     (result,) = run["answer"]["results"]
-    assert (result["value"], result["traced"], result["inputs"]) == ("125.9", True, ["passage 1"])
+    assert (result["value"], result["traced"], result["inputs"]) == ("125.9", True, [f"passage {passage['number']}"])
     assert run["usage"]["model_calls"] == 5

@@ -14,6 +14,7 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.adapters.retriever import iso
+from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_gateway.core.model import Kept, Passage
 from quelea_gateway.core.web.model import KeepOrder, WebFound, WebPage
 
@@ -259,3 +260,15 @@ def _passage_from_wire(page: search_pb2.WebPage, selected: search_pb2.WebPassage
 def _problem(problem: search_pb2.WebProblem) -> str:
     """One line: where, what kind, what happened."""
     return f"{problem.where}: {problem.message or problem.reason} ({problem.reason})"
+
+
+class PageReader:
+    """The pages of stored documents, for the agent."""
+
+    def __init__(self, search: SearchClient) -> None:
+        self._search = search
+
+    async def read(self, document_id: str, page: int) -> DocumentPage:
+        """A page. Raises NotFound."""
+        found = await self._search.page(document_id, page)
+        return DocumentPage(found.text, found.pages, found.metadata.published)

@@ -21,7 +21,13 @@ async def test_notebook_and_report(web):
     assert "190.17" in book.cells[-1].source
     report = await web.get(f"/v1/agent/runs/{run['id']}/report.pdf")
     assert report.headers["content-type"] == "application/pdf"
-    assert "190.17" in text_of(report.content)
+    text = text_of(report.content)
+    heads = ["Answer", "Evidence", "Charts", "Method", "Limits", "Sources", "Appendix"]
+    assert [line.strip() for line in text.splitlines() if line.strip().split(":")[0] in heads] == [
+        *heads[:-1],
+        "Appendix: code and output",
+    ]
+    assert "in the source" in text
 
 
 def text_of(pdf):

@@ -47,7 +47,7 @@ def add(tmp_path, monkeypatch):
 
 def test_the_actions_of_the_product_are_found_in_the_order_that_the_model_sees():
     assert list(actions.all_actions()) == [
-        "kb-search", "financials", "api-select", "api-details", "web-search", "code-exec", "finish"
+        "kb-search", "open-page", "financials", "api-select", "api-details", "web-search", "code-exec", "finish"
     ]  # fmt: skip
 
 

@@ -101,6 +101,7 @@ async def test_figures_without_a_source_are_withheld():
 async def test_a_figure_typed_into_the_code_is_not_traced_nor_what_is_computed_from_it():
     evidence = Evidence()
     evidence.execution(1, "Output", "close 512.75\ndoubled 1025.5", day="2026-11-22", traced="")
+    assert "doubled 1025.5 (not traced)" in evidence.shown(500)
     evidence.execution(2, "Output", "the close is 512.75", day="2026-11-22", typed=frozenset({"512.75"}))
     checked = await check("The close was 512.75, twice that 1,025.5.", evidence, "")
     assert [one.verdict for one in checked.figures] == ["not_traced", "not_traced"]

@@ -8,6 +8,7 @@ import pytest
 from quelea_gateway.adapters.fake_door import FakeMarket
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
 from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
 from support.agent_world import FAST, QUOTES, URL, Knowledge, SayingModel, asking, good, ran, world
 
@@ -271,6 +272,45 @@ class Varied(Knowledge):
         return await super().search(query, **more)
 
 
+class Book:
+    """Two pages of a filing."""
+
+    async def read(self, document_id, page):
+        if page > 2:
+            raise NotFound("There is no such page.")
+        return DocumentPage(f"Page {page} of {document_id}: total assets were $65,728 million.", 2, "2024-02-21")
+
+
+async def test_a_filing_is_opened_page_by_page():
+    action = [
+        json.dumps({"action": "open-page", "source": 1, "page": 2}),  # nothing was found yet
+        json.dumps({"action": "kb-search", "query": "revenue"}),
+        json.dumps({"actions": [{"action": "open-page", "source": 1, "page": 2},
+                                {"action": "open-page", "source": "[1]", "page": "3"}]}),
+        json.dumps({"action": "finish"}),
+    ]  # fmt: skip
+    answer = json.dumps({"answer": "Total assets were $65,728 million [2].", "missing": []})
+    outcome, journal = await done(world(SayingModel(good(action=action, answer=answer)), pages=Book()))
+    assert [one["result"] for one in journal.of("output")] == ["good", "good", "empty"]
+    assert "has no page 3" in journal.of("output")[2]["text"]
+    assert outcome.answer.grounded
+    (source,) = [one for one in outcome.answer.sources if one.used]
+    assert (source.document_id, source.page) == ("doc-1", 2)
+
+
+async def test_a_reasoning_model_has_room_for_its_thoughts_and_one_temperature():
+    asked = []
+
+    class Thinking(SayingModel):
+        async def complete(self, messages, **more):
+            asked.append((more["max_tokens"], more["temperature"]))
+            return await super().complete(messages, **more)
+
+    rules = dataclasses.replace(FAST, output_tokens=8000, temperature=1.0)
+    await done(world(Thinking(good(), context=65_536)), rules=rules)
+    assert set(asked) == {(8000, 1.0)}
+
+
 async def test_passages_and_the_helper_lie_beside_the_code_and_reports_are_kept():
     said = {"name": "Margin", "value": "26.7", "unit": "%", "inputs": ["1"], "place": 1}
     code = f'```python\ndata = fetch("{URL}")\nreport("Margin", data.sum(), "%")\nprint("{{market}}")\n```'
@@ -284,8 +324,8 @@ async def test_passages_and_the_helper_lie_beside_the_code_and_reports_are_kept(
     outcome, journal = await done(ports)
     assert set(ports.sandbox.files) == {"evidence.json", "quelea_results.py"}
     assert "35,082 million" in ports.sandbox.files["evidence.json"].decode()
-    (result,) = outcome.answer.results
-    assert (result.name, result.value, result.inputs, result.traced) == ("Margin", "26.7", ("passage 1",), True)
+    (result,) = outcome.answer.results  # its inputs have the numbers of the answer, which cites the output first
+    assert (result.name, result.value, result.inputs, result.traced) == ("Margin", "26.7", ("passage 2",), True)
     assert outcome.answer.grounded
     assert "Margin: 26.7 %" in next(one["stdout"] for one in journal.of("output") if "stdout" in one)
 

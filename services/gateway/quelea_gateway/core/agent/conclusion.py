@@ -68,9 +68,24 @@ def _answer(
         missing=missing,
         withheld=withheld,
         artifacts=tuple(work.artifacts),
-        results=tuple(work.results),
+        results=tuple(
+            replace(
+                one,
+                source=numbering[one.source],
+                inputs=tuple(_renumbered(given, numbering) for given in one.inputs),
+            )
+            for one in work.results
+        ),
         notices=tuple(notices),
     )
+
+
+def _renumbered(given: str, numbering: Numbering) -> str:
+    """An input of a result under the number that its source has in the answer."""
+    kind, _, number = given.partition(" ")
+    if kind in ("passage", "call") and number.isascii() and number.isdigit():
+        return f"{kind} {numbering[int(number)]}"
+    return given
 
 
 async def _enforce_strict(work: Work, checked: Checked) -> tuple[Checked, tuple[str, ...]]:

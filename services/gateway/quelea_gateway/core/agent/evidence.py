@@ -190,7 +190,7 @@ class Evidence:
             if item.published:
                 head += f" ({item.published})"
             room = max(30, budget // max(1, min(4, len(order) - place)) - tokens(head))
-            body = defuse("\n".join(part for part in (item.table_head, item.text) if part))
+            body = defuse("\n".join(part for part in (item.table_head, _said(item)) if part))
             piece = f"{head}\n{cut_middle(body, room)}"
             shown[item.source.number] = piece
             budget -= tokens(piece)
@@ -200,6 +200,15 @@ class Evidence:
         """The last thing that code printed."""
         outputs = [item for item in self.items if item.source.kind == "execution" and item.text.strip()]
         return outputs[-1] if outputs else None
+
+
+def _said(item: Item) -> str:
+    """The text, with what draws on typed numbers said to be so."""
+    if item.traced == item.checked:
+        return item.text
+    traced = set(item.traced.split("\n"))
+    lines = zip(item.text.split("\n"), item.checked.split("\n"), strict=False)
+    return "\n".join(f"{line} (not traced)" if line.strip() and read not in traced else line for line, read in lines)
 
 
 def cells(text: str, kind: str = "") -> str:

@@ -204,6 +204,23 @@ class KnowledgeBase(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A page of a document: its text, how many pages there are, the day it was published (YYYY-MM-DD)."""
+
+    text: str
+    pages: int
+    published: str = ""
+
+
+class Pages(Protocol):
+    """The pages of stored documents."""
+
+    async def read(self, document_id: str, page: int) -> DocumentPage:
+        """A page, from 1. Raises NotFound, QueleaError."""
+        ...
+
+
 class Statements(Protocol):
     """Figures of the stored documents' statements."""
 

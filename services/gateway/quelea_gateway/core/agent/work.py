@@ -25,6 +25,7 @@ from quelea_gateway.core.agent.ports import (
     KnowledgeBase,
     Model,
     ModelInfo,
+    Pages,
     Sandbox,
     Statements,
     Tools,
@@ -50,6 +51,7 @@ class Ports:
     trajectories: Trajectories | None = None
     checks: Checks | None = None
     statements: Statements | None = None
+    pages: Pages | None = None
 
 
 @dataclass(frozen=True, slots=True)
