@@ -36,22 +36,12 @@ MAY_STATE = re.compile(
     re.IGNORECASE,
 )
 """A cheap look: no text without one of these states a unit."""
-_SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
-_COUNTS = re.compile(
-    r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
-    r"|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
-    re.IGNORECASE,
-)
 _PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
 _PER_SHARE = re.compile(
     r"\b(?:earnings|loss(?:es)?|income|dividends?|cash|value|price)\b.{0,60}\bper (?:\w+ ){0,2}(?:share|unit|ADS)\b"
     r"|\bEPS\b|每股",
     re.IGNORECASE,
 )
-_OF_SHARES = re.compile(
-    r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w{1,30} ){0,6}shares\b|股数", re.IGNORECASE
-)
-"""Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
     re.IGNORECASE,
@@ -129,7 +119,6 @@ class _Words:
     percent: bool
     rate: bool
     per: bool
-    counts: bool
 
 
 @lru_cache(maxsize=8192)
@@ -137,8 +126,7 @@ def _words(text: str) -> _Words:
     return _Words(
         bool(_PERCENT.search(text)),
         bool(_RATE.search(text)),
-        bool(_PER.search(text) and not _OF_SHARES.search(text)),
-        bool(_SHARES.search(text) or _COUNTS.search(text)),
+        bool(_PER.search(text)),
     )
 
 
@@ -157,10 +145,6 @@ def unit_of(label: str, column: str, table: str) -> Unit:
         return Unit(own or head, currency, percent)
     if every and row.per and _PER_SHARE.search(label):
         return Unit((ONE,), currency, percent)  # "in millions, except per share data"
-    if row.per or over.per:
+    if row.per or over.per or _MAY_BE_PER.search(label):
         return Unit((ONE, *every), currency, percent)
-    if every and _MAY_BE_PER.search(label):
-        return Unit((ONE, *every), currency, percent)
-    if row.counts or over.counts:
-        return Unit(tuple(dict.fromkeys((ONE, *every))) if every else (), "", percent)
-    return Unit(every[:1], currency, percent)
+    return Unit(every, currency, percent)
