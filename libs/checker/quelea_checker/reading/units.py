@@ -42,6 +42,10 @@ _PER_SHARE = re.compile(
     r"|\bEPS\b|每股",
     re.IGNORECASE,
 )
+_OF_SHARES = re.compile(
+    r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w{1,30} ){0,6}shares\b|股数", re.IGNORECASE
+)
+"""Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
     re.IGNORECASE,
@@ -126,7 +130,7 @@ def _words(text: str) -> _Words:
     return _Words(
         bool(_PERCENT.search(text)),
         bool(_RATE.search(text)),
-        bool(_PER.search(text)),
+        bool(_PER.search(text) and not _OF_SHARES.search(text)),
     )
 
 
@@ -145,6 +149,6 @@ def unit_of(label: str, column: str, table: str) -> Unit:
         return Unit(own or head, currency, percent)
     if every and row.per and _PER_SHARE.search(label):
         return Unit((ONE,), currency, percent)  # "in millions, except per share data"
-    if row.per or over.per or _MAY_BE_PER.search(label):
+    if row.per or over.per or (every and _MAY_BE_PER.search(label)):
         return Unit((ONE, *every), currency, percent)
     return Unit(every, currency, percent)
