@@ -85,7 +85,7 @@ def _of_cell(fact: Fact, cells: Sequence[Fact], evidence: Evidence, rnd: Random,
     rows = [o for o in alike if (o.table, o.column) == (fact.table, fact.column) and o.group != fact.group]
     rows = [o for o in rows if evidence.groups[o.group].label != group.label]
     far = [o for o in alike if o.table != fact.table and periods_fit(fact.periods, o.periods, o.years)]
-    far = [o for o in far if not evidence.groups[o.group].core & group.core]
+    far = [o for o in far if not evidence.groups[o.group].name & group.name]
     for kind, others in (("row", rows), ("table", far)):
         other = rnd.choice(others) if others else None
         wrong = _value(other, chinese) if other else None

@@ -9,7 +9,7 @@ from quelea_fintext.languages import LANGUAGES
 _ABBREVIATION = frozenset(LANGUAGES.words("language.abbreviations"))
 _MAY_END = re.compile(
     r"[。！？!?；…]+[\"'”’）】》」』\])]*"
-    r"|\.[\"'”’)\]]*(?=\s+[\"'“‘(\[•]?[A-Z0-9$€£☒☐\u4e00-\u9fff])"
+    r"|\.[\"'”’)\]]*(?=\s+(?:[\"'“‘(\[•]\s?)?[A-Z0-9$€£☒☐\u4e00-\u9fff])"
 )
 _LAST_WORD = re.compile(r"(?<![A-Za-z.\d])([A-Za-z][A-Za-z.]{0,20}|\d{1,20})$")
 _CLAUSE = re.compile(r"[;；,，、:：]\s*|\s[–—]\s|\)\s|\s(?=(?:and|or|but|which|that|including)\s)")
@@ -17,7 +17,7 @@ _CLAUSE = re.compile(r"[;；,，、:：]\s*|\s[–—]\s|\)\s|\s(?=(?:and|or|but
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """Spans of the sentences of text[start:end], without the space around them, in order; together they hold all
-    that is not space. A full stop after an abbreviation, an initial or a list number ends nothing.
+    that is not space. A full stop after an abbreviation, initials or a list number ends nothing.
     """
     stop = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
@@ -45,7 +45,7 @@ def _ends(text: str, start: int, dot: int) -> bool:
     last = word.group().lower()
     if last.isdigit():
         return bool(text[start : word.start()].strip())  # "1. Overview" begins with its number
-    return last not in _ABBREVIATION and (len(last) > 1 or last == "i")
+    return "." not in last and last not in _ABBREVIATION and (len(last) > 1 or last == "i")
 
 
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:

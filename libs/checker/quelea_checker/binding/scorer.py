@@ -94,7 +94,7 @@ class Binder:
             found |= dict.fromkeys(distinctive_terms(fact.words), _COLUMN)
             found |= dict.fromkeys(distinctive_terms(group.section), _SECTION)
             found |= dict.fromkeys(distinctive_terms(group.label), _LABEL)
-            found |= dict.fromkeys(group.core & distinctive_terms(group.label), OWN)
+            found |= dict.fromkeys(group.name & distinctive_terms(group.label), OWN)
             return FactWords(found, "")
         zoned = self._zones.get(fact.group)
         if zoned is None:

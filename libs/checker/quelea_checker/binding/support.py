@@ -16,9 +16,9 @@ from quelea_checker.matching.claims import (
     same_kind,
     sign_fits,
 )
-from quelea_checker.matching.profiles import find_role, find_translations
+from quelea_checker.matching.profiles import find_translations
 from quelea_checker.model import Figure
-from quelea_checker.reading import calendar, wording
+from quelea_checker.reading import calendar
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 
@@ -53,9 +53,7 @@ def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     """Its size, sign and direction are what the claim says."""
     group = evidence.groups[fact.group]
     scale = find_scale(claim, fact)
-    return (
-        scale is not None and not is_coincidence(claim, fact, scale, group.name) and sign_fits(claim, fact, group.label)
-    )
+    return scale is not None and not is_coincidence(claim, fact, scale) and sign_fits(claim, fact, group.label)
 
 
 def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binder: Binder) -> bool:
@@ -83,20 +81,10 @@ def is_alike(claim: Claim, fact: Fact) -> bool:
     figure = claim.figure
     return (
         (figure.kind != "number" or fact.figure.digits >= _TOLD)
-        and (figure.kind != "percent" or fact.figure.kind == "percent" or _is_percent(fact))
-        and not fact.figure.text.startswith("00")
+        and (figure.kind != "percent" or fact.figure.kind == "percent" or fact.unit.percent is True)
         and fact.passage not in claim.excluded_passages
-        and not (claim.all_periods and fact.table < 0 and not fact.periods)
         and not any(has_size_of(other, fact) for other in claim.other_figures)
         and (figure.kind != "number" or fact.table >= 0 or bool(figure.currency) == bool(fact.figure.currency))
-        and has_role(claim, fact)
-    )
-
-
-def _is_percent(fact: Fact) -> bool:
-    """Its unit is percent, or it stands under "Growth (decline)"."""
-    return fact.unit.percent is True or (
-        fact.table >= 0 and fact.unit.percent is None and wording.names_both_directions(fact.words)
     )
 
 
@@ -105,15 +93,6 @@ def has_size_of(figure: Figure, fact: Fact) -> bool:
     return any(
         abs(figure.size - fact.figure.size * times) <= figure.tolerance for times in find_multipliers(figure, fact)
     )
-
-
-def has_role(claim: Claim, fact: Fact) -> bool:
-    """A change is not set against a level."""
-    if claim.figure.kind != "number":
-        return True
-    said = find_role(claim.sentence, claim.figure.start)
-    found = ("change" if fact.change else "level") if fact.table >= 0 else find_role(fact.words, fact.figure.start)
-    return not said or not found or said == found
 
 
 def is_contradicted(claim: Claim, evidence: Evidence, binder: Binder) -> bool:

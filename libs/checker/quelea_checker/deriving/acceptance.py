@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from quelea_checker.deriving.computations import Computation
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
-from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
@@ -20,14 +19,6 @@ _BY_PERCENT = re.compile(
     re.IGNORECASE,
 )
 """Before a percentage: it is of what there was, and no difference of two percentages."""
-_GREW = re.compile(
-    r"(?:增幅|降幅|增速|增长率|同比(?:增长|下降|增加|减少)?|\bgrowth (?:rate )?of"
-    r"|(?<!made )(?<!make )(?<!makes )(?<!making )\bup|\b(?:rose|grew|increased|gained|fell"
-    r"|declined|decreased|dropped)(?: by)?|\b(?:increase|decrease|decline|rise|growth) of)"
-    r"\s{0,8}+(?:was|is|为|达到?)?\s{0,8}+"
-    r"(?:about|approximately|nearly|some|约)?\s{0,8}+$",
-    re.IGNORECASE,
-)
 _BETWEEN_ROWS = re.compile(
     r"\b(?:excluding|except|other than|apart from|besides|remain\w*|rest|less|minus|net of|differ\w*|gap|exceed\w*)\b"
     r"|扣除|除|其余|剩余|差|超过",
@@ -45,8 +36,6 @@ _SUMMED = re.compile(
     r"|(?:[和与及、两三四者项][^，。；]{0,12})[合总]计|总和|总共|共计|一共|累计|之和",
     re.IGNORECASE,
 )
-_AND = re.compile(r"\b(?:and|plus|while|whereas|but)\b|[和与及而]|加上", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[;；。]|\.(?=\s|$)")
 _TELLING = 3
 """Digits of a figure whose row is no luck."""
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)
@@ -66,7 +55,7 @@ def is_accepted(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
     alike = (f for f in find_facts_near(claim, evidence) if same_kind(figure, f) and find_scale(claim, f) is not None)
     if _is_printed(claim, attempt.operands, attempt.form, alike):
         return False
-    return _sign_fits(claim, attempt, evidence)
+    return _sign_fits(claim, attempt)
 
 
 def _size_fits(claim: Claim, attempt: Computation) -> bool:
@@ -82,9 +71,7 @@ def _size_fits(claim: Claim, attempt: Computation) -> bool:
     points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
     if not points or figure.kind != "percent":
         return True
-    return figure.is_in_digits and not (  # "half of" is no difference of two percentages, nor is "by 5%"
-        _is_behind(_BY_PERCENT, claim) or _is_behind(_GREW, claim)
-    )
+    return figure.is_in_digits and not _is_behind(_BY_PERCENT, claim)  # "half of", "by 5%" are of what there was
 
 
 def _is_behind(words: re.Pattern[str], claim: Claim) -> bool:
@@ -100,15 +87,10 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
         return True
     if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
-    if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != facts[0].months != facts[1].months != 0:
-        return False  # from a half year to a quarter nothing grows
     if attempt.form != "ratio":
         return True
-    part, whole = facts
-    if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
-        return False  # a share is no share of a share
-    alike = attempt.percent and part.figure.kind == whole.figure.kind
-    return not (alike and _is_behind(_GREW, claim) and not part.change)  # "up 18%" is no share
+    # a share is no share of a share
+    return not (attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts))
 
 
 def _is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterable[Fact]) -> bool:
@@ -122,7 +104,7 @@ def _is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterab
         return False
     rows = {fact.group for fact in operands}
     if form == "sum":
-        asked = bool(_SUMMED.search(sentence) or _is_joined(claim))
+        asked = bool(_SUMMED.search(sentence))
     elif len(rows) == 1:
         asked = bool(_BETWEEN_TIMES.search(sentence))
     else:
@@ -132,15 +114,7 @@ def _is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterab
     return not asked and any(f.table >= 0 and not f.change and f.group not in rows for f in facts)
 
 
-def _is_joined(claim: Claim) -> bool:
-    """An "and" stands before the figure, behind the figure before it and within its clause."""
-    if RESPECTIVELY.search(claim.sentence):
-        return False
-    start = max((f.end for f in claim.other_figures if f.end <= claim.figure.start), default=0)
-    return bool(_AND.search(_CLAUSE_END.split(claim.sentence[start : claim.figure.start])[-1]))
-
-
-def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
+def _sign_fits(claim: Claim, attempt: Computation) -> bool:
     figure = claim.figure
     negative = figure.negative and not figure.loose
     if attempt.ordered is None:
@@ -155,11 +129,7 @@ def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
         )
     if negative:
         return attempt.value <= 0
-    if any(wording.names_direction(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
-        return True  # "Reductions": the word is the row's name
-    direction = (
-        claim.direction or wording.find_net_direction(claim.sentence) or wording.find_net_direction(claim.question)
-    )
     if attempt.value < 0:
-        return figure.negative or direction == -1 or bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
-    return direction != -1 or attempt.value == 0 or claim.direction == 0
+        absolute = bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
+        return figure.negative or claim.direction == -1 or absolute
+    return claim.direction != -1 or attempt.value == 0

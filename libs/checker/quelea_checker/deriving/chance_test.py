@@ -86,11 +86,11 @@ def _find_scales(one: Computation) -> tuple[float, ...]:
 def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> Iterator[Computation]:
     """Of a row at two times; of two rows, and of rows and their total, at one."""
     percent = claim.figure.kind in {"percent", "points"}
-    rows, totals = _find_rows(claim, matched_facts, evidence)
+    rows = _find_rows(claim, matched_facts, evidence)
     moves = claim.direction or {"growth", "change"} & set(wording.find_operations(claim.sentence))
     for row in rows if moves or claim.figure.kind != "percent" else ():
         yield from _find_changes(claim, row, percent=percent)
-    for column in _find_columns(claim, [*rows, *totals]):
+    for column in _find_columns(claim, rows):
         yield from _find_between_rows(claim, column, evidence, percent=percent)
 
 
@@ -116,12 +116,8 @@ def _find_between_rows(
     claim: Claim, column: Sequence[Fact], evidence: Evidence, *, percent: bool
 ) -> Iterator[Computation]:
     """Two figures of a column set against one another, and sums of several."""
-    figure, across = claim.figure, _choose_operations(claim)
-    counts = figure.kind == "number" and claim.is_only_amount
-    each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
+    across = _choose_operations(claim)
     for a, b in permutations(column, 2):
-        if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
-            yield Computation(a.value / b.value, (a, b), "ratio", False, False)
         if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
             continue
         if across == ("growth",) and not _are_both_named(a, b, evidence, claim):
@@ -145,26 +141,23 @@ def _choose_operations(claim: Claim) -> tuple[Operation, ...]:
 
 def _are_both_named(one: Fact, other: Fact, evidence: Evidence, claim: Claim) -> bool:
     """Each row has a word of its own in the sentence: the one is so much more than the other."""
-    return all(evidence.groups[f.group].core & claim.terms for f in (one, other))
+    return all(evidence.groups[f.group].name & claim.terms for f in (one, other))
 
 
-def _find_rows(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> tuple[list[Group], list[Group]]:
-    """Those of the sentence's own figures, those that it names wholly, sentences of its words; and their totals."""
+def _find_rows(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> list[Group]:
+    """Those of the sentence's own figures, those that it names wholly, and sentences of its words."""
     own = {fact.group: evidence.groups[fact.group] for fact in matched_facts}
     named: dict[int, Group] = {}
     for term in sorted(claim.terms - TIMES):
         for group in evidence.by_term.get(term, ())[:_LOOKED]:
-            told = group.table >= 0 and group.facts and group.core and group.core <= claim.terms
+            told = group.table >= 0 and group.facts and group.name and group.name <= claim.terms
             if told and group.passage not in claim.excluded_passages:
                 named.setdefault(group.facts[0].group, group)
     known = frozenset(term for term in claim.terms - TIMES if term in evidence.by_term)
     for group in find_relevant_groups(claim, evidence)[:_PROSE]:
         if group.table < 0 and group.facts and known and len(group.terms & known) * 2 >= len(known):
             named.setdefault(group.facts[0].group, group)
-    tables = {group.table for group in (*own.values(), *named.values()) if group.table >= 0}
-    totals = {g.facts[0].group: g for table in sorted(tables) for g in evidence.totals.get(table, ())[:2] if g.facts}
-    rows = {**own, **named}
-    return list(rows.values())[:_ROWS], [group for at, group in totals.items() if at not in rows]
+    return list({**own, **named}.values())[:_ROWS]
 
 
 def _find_usable(claim: Claim, row: Group) -> list[Fact]:

@@ -60,8 +60,6 @@ def _combine_values(
     new, old = pair
     if "growth" in asked and b:
         yield Computation((a - b) / abs(b) * HUNDRED, pair, "growth", True, ordered)
-        if b < 0:  # from a loss: some divide by it as it stands
-            yield Computation((a - b) / b * HUNDRED, pair, "growth", True, ordered)
     if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:

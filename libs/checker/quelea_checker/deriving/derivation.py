@@ -17,7 +17,7 @@ from quelea_checker.deriving.computations import (
     is_later,
     is_ordered,
 )
-from quelea_checker.deriving.multi_step import combine_steps, combine_sums
+from quelea_checker.deriving.multi_step import combine_averages, combine_sums
 from quelea_checker.deriving.table_search import (
     LEAST,
     align_columns,
@@ -28,7 +28,6 @@ from quelea_checker.deriving.table_search import (
 from quelea_checker.matching.claims import Claim, same_currency
 from quelea_checker.matching.relevance import find_relevant_groups
 from quelea_checker.reading import wording
-from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -44,16 +43,6 @@ _RANGE = re.compile(
     r"|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b",
     re.IGNORECASE,
 )
-_BASE = re.compile(
-    r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
-    r"|\b(?:in )?relati(?:on|ve) to|\bdivided? by|\bas a (?:percentage|portion|share|part) of"
-    r"|较|比|相比|自)\s?(?:[^.;。；]|\.(?=\d)){0,60}(?:19|20)\d\d",
-    re.IGNORECASE,
-)
-_COMPARED = re.compile(
-    r"\b(?:chang\w*|impact|effect|than|exceed\w*|compared|differ\w*|relative to|versus)\b|较|比|超过|差", re.IGNORECASE
-)
-"""One row is set against another: the one is by so many percent more than the other."""
 _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 """What is tried when the wording asks for nothing and the figure's digits are many."""
 
@@ -84,8 +73,6 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     """The first computation that gives the figure, of those that the wording asks for, on rows that share its terms."""
     said = f"{claim.sentence} {claim.question}"
     asked = wording.find_operations(said)
-    if "sum" not in asked and claim.figure.digits >= LEAST and _is_of_years(claim):
-        asked = (*asked, "sum")
     budget.figures -= 1
     if budget.figures < 0 or budget.left <= 0:
         return None
@@ -103,12 +90,6 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     return None
 
 
-def _is_of_years(claim: Claim) -> bool:
-    """One figure for several years: "in 2018 and 2019 it came to 222"."""
-    years = {p.year for p in claim.periods or claim.all_periods if p.year}
-    return claim.is_only_amount and len(years) > 1 and claim.figure.kind == "number" and not claim.direction
-
-
 def _find_computations(
     claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], said: str
 ) -> Iterator[Computation | int]:
@@ -118,7 +99,8 @@ def _find_computations(
     yield from _combine_rows(claim, groups, evidence, asked, percent)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from combine_blocks(claim, evidence, asked)
-    yield from combine_steps(claim, groups, asked, percent=percent)
+    for group in groups:
+        yield from combine_averages(claim, group, asked, percent=percent)
     yield from combine_sums(claim, groups, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
         within = [
@@ -156,10 +138,6 @@ def _combine_row(
         latest = {f.latest_date[0]: f for f in sorted(chosen, key=lambda f: f.latest_date)}
         if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
             yield from combine_many(list(latest.values()), asked)
-        for terms in sorted({fact.terms for fact in chosen}, key=sorted):  # numbers beside prices: each by itself
-            alike = [fact for fact in chosen if fact.terms == terms]
-            if 1 < len(alike) < len(chosen):
-                yield from combine_many(alike, asked)
 
 
 def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
@@ -172,7 +150,7 @@ def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fa
         if len(years) > 1 and not (a and b and len(a | b) > 1):
             return
         newer = a if is_ordered(one, other) and is_later(one, other) else b
-        if len(years) == 1 and is_ordered(one, other) and not newer and not _BASE.search(claim.sentence):
+        if len(years) == 1 and is_ordered(one, other) and not newer:
             return  # "the change in 2018" is the one from 2017
     if is_ordered(one, other):
         yield (one, other) if is_later(one, other) else (other, one)
@@ -203,9 +181,8 @@ def _combine_rows(
     rows = groups[: _ROWS if claim.figure.digits <= LEAST else _MORE_ROWS]
     tables = sorted({g.table for g in rows if g.table >= 0})
     totals = [g for table in tables for g in evidence.totals.get(table, [])[:_ROWS] if g not in rows]
-    for one, other in combinations([*rows, *totals[:6]], 2):
-        if one not in totals or other not in totals:
-            yield from _combine_pair(claim, one, other, asked, percent)
+    for one, other in combinations(rows, 2):
+        yield from _combine_pair(claim, one, other, asked, percent)
     if "share" in asked or "ratio" in asked:
         for one, other in combinations(rows[:_PARTS], 2):
             for whole in [*totals[:3], *rows[:_PARTS]]:
@@ -224,7 +201,6 @@ def _combine_pair(
     claim: Claim, one: Group, other: Group, asked: Sequence[Operation], percent: bool
 ) -> Iterator[Computation]:
     """Two rows with one another, or two sentences."""
-    compared = percent and claim.figure.digits >= LEAST and _COMPARED.search(f"{claim.sentence} {claim.question}")
     unlike = [operation for operation in asked if operation != "growth"]
     several = len({p.year for p in claim.all_periods if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     for a, b in _pair_facts(claim, one, other, percent=percent):
@@ -236,17 +212,8 @@ def _combine_pair(
             if {"sum", "average"} & set(asked) and a.column == b.column:
                 yield from combine_many([a, b], asked)  # rows that are times
             continue
-        if a.table != b.table and claim.figure.digits >= LEAST:
-            yield from combine_many([a, b], [operation for operation in asked if operation == "sum"])
         for new, old in ((a, b), (b, a)):
             yield from combine_two(new, old, unlike, percent=percent, ordered=None)
-            if compared and _both_named(claim, one, other) and a.column == b.column and not several:
-                yield from combine_two(new, old, ["growth"], percent=True, ordered=False)
-
-
-def _both_named(claim: Claim, one: Group, other: Group) -> bool:
-    """The words name either row by half and more."""
-    return all(g.name and len(g.name & claim.terms) * 2 >= len(g.name) for g in (one, other))
 
 
 def _pair_facts(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
@@ -254,7 +221,7 @@ def _pair_facts(claim: Claim, one: Group, other: Group, *, percent: bool) -> Ite
     same = one.table == other.table
     for a in first:
         for b in second:
-            if same and a.table >= 0 and not _are_beside(claim, a, b, len(one.facts), len(other.facts)):
+            if same and a.table >= 0 and (a.column != b.column or len(one.facts) != len(other.facts)):
                 continue
             # Of different tables the same figures are compared with their scale spelled out.
             pair = (a, b) if same else (a.with_stated_scale, b.with_stated_scale)
@@ -275,11 +242,3 @@ def _are_timely(claim: Claim, a: Fact, b: Fact) -> bool:
         and newer.latest_date[0] - older.latest_date[0] == 1
         and newer.latest_date[1:] == older.latest_date[1:]
     )
-
-
-def _are_beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:
-    """In one column; of rows with unlike numbers of cells counted from either side, unless the digits are few."""
-    if width == other:
-        return a.column == b.column
-    aligned = a.column == b.column or width - a.column == other - b.column
-    return aligned and claim.figure.digits > 2 and periods_fit(a.periods, b.periods, a.years)

@@ -1,51 +1,30 @@
-"""Computations over several figures of tables: averages of a year, named columns, changes of sums."""
+"""Computations of two steps over rows of tables: averages of a year, changes of averages and of sums."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import combinations, permutations
+from itertools import combinations
 
 from quelea_checker.deriving.computations import (
     HUNDRED,
     Computation,
     combine_many,
-    find_share_of_last,
     format_operand,
 )
 from quelea_checker.matching.claims import Claim
-from quelea_checker.reading.evidence import TOTAL
-from quelea_checker.reading.facts import Fact, Group
+from quelea_checker.reading.facts import Group
 from quelea_checker.reading.wording import Operation
 
 _CELLS = 14
 _MOVES = {"change", "growth"}
-_PARTS = {"share", "ratio"}
 
 
-def combine_steps(
-    claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, percent: bool
-) -> Iterator[Computation]:
-    """Averages of a year, columns that the sentence names and changes as shares, of rows that share its terms."""
-    for group in groups:
-        if group.table < 0:
-            continue
-        facts = group.facts[:_CELLS]
-        if "average" in asked:
-            yield from _combine_averages(claim, facts, asked, percent=percent)
-        yield from _combine_quarters(claim, facts)
-        yield from _combine_named_columns(claim, group, facts, asked, percent=percent)
-        if "share" in asked and percent:
-            for change in facts:
-                for base in facts if change.change and change.figure.kind == "number" else ():
-                    if base.value and not base.change and claim.is_timely(base):
-                        yield Computation(abs(change.value / base.value) * HUNDRED, (change, base), "ratio", True, None)
-
-
-def _combine_averages(
-    claim: Claim, facts: Sequence[Fact], asked: Sequence[Operation], *, percent: bool
-) -> Iterator[Computation]:
+def combine_averages(claim: Claim, group: Group, asked: Sequence[Operation], *, percent: bool) -> Iterator[Computation]:
     """A year's average is the mean of its beginning and its end; and how that changed."""
+    if "average" not in asked or group.table < 0:
+        return
+    facts = group.facts[:_CELLS]
     dated = sorted((f for f in facts if not f.change and f.latest_date[0]), key=lambda f: f.latest_date)
     by_year = {f.latest_date[0]: f for f in dated}
     named = {p.year for p in claim.all_periods if p.year}
@@ -67,38 +46,6 @@ def _combine_averages(
             )
         else:
             yield Computation((new - old) / 2, tuple(three), "steps", percent, True, shown)
-
-
-def _combine_quarters(claim: Claim, facts: Sequence[Fact]) -> Iterator[Computation]:
-    """A half, or nine months, of a row with a column for each quarter."""
-    for period in claim.all_periods:
-        wanted = {1: (1, 2), 2: (3, 4)}.get(period.half, (1, 2, 3) if period.months == 9 else ())
-        found = [f for f in facts if not f.change and any(p.quarter in wanted for p in f.periods)]
-        own = [f for f in found if not period.year or any(p.year in {0, period.year} for p in f.periods)]
-        if wanted and len(own) == len(wanted):
-            yield from combine_many(own, ["sum"])
-
-
-def _combine_named_columns(
-    claim: Claim, group: Group, facts: Sequence[Fact], asked: Sequence[Operation], *, percent: bool
-) -> Iterator[Computation]:
-    """Columns whose heads the sentence names: "of Europe and Asia" in a row with a column for each region."""
-    own = {id(f): f.terms - group.terms for f in facts}
-    chosen = [
-        f for f in facts if own[id(f)] and own[id(f)] <= claim.terms and not f.change and not TOTAL.search(f.words)
-    ]
-    if len(chosen) < 2:
-        return
-    yield from combine_many(chosen, asked)
-    wholes = [f for f in facts if f not in chosen and TOTAL.search(f.words)] or [f for f in facts if f not in chosen]
-    if _PARTS & set(asked):
-        for whole in wholes[-1:]:
-            yield from find_share_of_last([*chosen, whole], percent=percent)
-        if claim.figure.digits > 2:
-            for one, other in permutations(chosen[:4], 2):
-                if other.value:
-                    ratio = one.value / other.value
-                    yield Computation(ratio * HUNDRED if percent else ratio, (one, other), "ratio", percent, None)
 
 
 _LEAST = 3

@@ -1,13 +1,14 @@
 """A search of whole tables for figures with too many digits to agree by chance, whatever the words are.
 
 A figure of five digits and more may be the sum or difference of any two rows of a table that shares a word with the
-sentence, or a run of its rows; of four digits when one of the rows shares words itself, of three when both do. So may a
+sentence; of four digits when one of the rows shares words itself, of three when both do. So may a
 percentage be a ratio. Times must fit as everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from quelea_checker.deriving.computations import HUNDRED, Computation, combine_many
 from quelea_checker.matching.claims import Claim, find_multipliers
@@ -19,7 +20,6 @@ from quelea_checker.reading.wording import Operation
 LEAST = 3
 """Significant digits of a figure that is searched for so."""
 _ANY, _ONE = 5, 4
-_PRICE = 1000  # numbers are multiplied by what may be a price or a rate
 _TABLES = 6
 _ROWS = 60
 _COLUMNS = 12
@@ -69,42 +69,25 @@ def _is_allowed(digits: int, one: bool, other: bool) -> bool:
 
 
 def _search_pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Computation]:
-    """Sums and differences of two, and sums of runs, of one column."""
+    """Sums and differences of two figures of one column, and sums of runs of them."""
     figure, digits = claim.figure, claim.figure.digits
     for times in find_multipliers(figure, facts[0]):
         low, high = (figure.size - claim.tolerance) / times, (figure.size + claim.tolerance) / times
         if high <= 0:
             continue
-        values = [float(f.value) for f in facts]
         near, far = float(low) * (1 - 1e-12), float(high) * (1 + 1e-12)
-        for i, a in enumerate(values):
-            total = a
-            for j in range(i + 1, len(values)):
-                b = values[j]
-                total += b
-                run = near <= abs(total) <= far and (digits >= _ONE or j == i + 1)
-                pair = near <= abs(a + b) <= far
-                apart = near <= abs(a - b) <= far
-                price = digits >= _ANY and near <= abs(a * b) <= far
-                if run or pair or apart or price:
-                    fair = _is_allowed(digits, close[i], close[j])
-                    yield from _build_hits(
-                        facts[i : j + 1], run=run, pair=pair and fair, apart=apart and fair, price=price
-                    )
-
-
-def _build_hits(facts: Sequence[Fact], *, run: bool, pair: bool, apart: bool, price: bool) -> Iterator[Computation]:
-    """The computations on a run of facts, or on its first and last, that came out right."""
-    one, other = sorted((facts[0], facts[-1]), key=lambda f: f.value, reverse=True)
-    if apart:
-        yield Computation(one.value - other.value, (one, other), "difference", False, None)
-    if run and (len(facts) > 2 or pair):
-        yield from combine_many(facts, ["sum"])
-    elif pair:
-        yield from combine_many([facts[0], facts[-1]], ["sum"])
-    if price and min(abs(one.value), abs(other.value)) < _PRICE:
-        number, rate = sorted((one, other), key=lambda f: abs(f.value), reverse=True)
-        yield Computation(number.value * rate.value, (number, rate), "product", False, None)
+        values = [float(f.value) for f in facts]
+        for i, j in combinations(range(len(values)), 2):
+            a, b = values[i], values[j]
+            if j > i + 1 and digits >= _ONE and near <= abs(sum(values[i : j + 1])) <= far:
+                yield from combine_many(facts[i : j + 1], ["sum"])
+            if not _is_allowed(digits, close[i], close[j]):
+                continue
+            if near <= abs(a - b) <= far:
+                one, other = sorted((facts[i], facts[j]), key=lambda f: f.value, reverse=True)
+                yield Computation(one.value - other.value, (one, other), "difference", False, None)
+            if near <= abs(a + b) <= far:
+                yield from combine_many([facts[i], facts[j]], ["sum"])
 
 
 def _search_ratios(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Computation]:
@@ -123,16 +106,10 @@ _BLOCKS = 40
 
 
 def align_columns(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
-    """The facts of rows column by column; of rows with unlike numbers of cells counted from either side."""
-    if groups[0].table < 0 or len({g.table for g in groups}) > 1:
+    """The facts of rows of one table column by column; none where the rows have unlike numbers of cells."""
+    if groups[0].table < 0 or len({(g.table, len(g.facts)) for g in groups}) > 1:
         return
-    uneven = len({len(g.facts) for g in groups}) > 1
-    if uneven and claim.figure.digits < LEAST:
-        return
-    columns = [*zip(*(g.facts for g in groups), strict=False)]
-    if uneven:
-        columns += zip(*(reversed(g.facts) for g in groups), strict=False)
-    for column in columns:
+    for column in zip(*(g.facts for g in groups), strict=True):
         if not column[0].change and all(claim.is_timely(f) for f in column):
             yield list(column)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -31,10 +30,8 @@ _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
-_BASIS = re.compile(r"basis|bps?\b|基点", re.IGNORECASE)
 _HAIR = Decimal("0.005")
 """By what part of itself a figure that is called the least may still be too much."""
-_GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 
 
 @dataclass(eq=False)
@@ -130,8 +127,6 @@ def same_kind(figure: Figure, fact: Fact) -> bool:
     """Percent is no amount of money; a bare number may be either."""
     kind, other = figure.kind, fact.figure.kind
     if kind == "percent":
-        if other == "points":  # a rate in basis points, which is no change
-            return not fact.change and not fact.direction and bool(_BASIS.search(fact.figure.text))
         return other == "percent" or (other == "number" and fact.unit.percent is not False and not fact.figure.currency)
     if kind == "points":
         return other == "points" or (fact.change and fact.unit.percent is not False)
@@ -139,7 +134,7 @@ def same_kind(figure: Figure, fact: Fact) -> bool:
         return other in {"multiple", "number"} and fact.figure.scale is None and not fact.figure.currency
     if other == "number":
         return not (fact.unit.percent is True and (figure.currency or figure.scale))
-    return not figure.currency and figure.scale is None
+    return fact.table >= 0 and not figure.currency and figure.scale is None
 
 
 def same_currency(figure: Figure, fact: Fact) -> bool:
@@ -183,25 +178,20 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
             return False
         if down and not heading:
             return wording.is_negative(fact.words)
-        if not down and heading == -1 and not direction and wording.is_neutral(claim.sentence):
-            return wording.is_negative(claim.sentence)
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
-    moves = fact.change or wording.names_both_directions(fact.words)
-    if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
-        moves = moves or bool(_GROWTH.search(fact.words))
     if down and not negative:
         return wording.is_negative(label)
     if negative and not figure.negative:
-        if moves and direction == 1:
+        if fact.change and direction == 1:
             return False
-        said = direction == -1 or wording.is_negative(f"{claim.sentence} {'' if moves else fact.words}")
+        said = direction == -1 or wording.is_negative(f"{claim.sentence} {'' if fact.change else fact.words}")
         return said or wording.is_negative(claim.question)
-    if moves and not negative and direction == -1 and not figure.negative:
+    if fact.change and not negative and direction == -1 and not figure.negative:
         return wording.is_negative(fact.words)
     return True
 
 
-def is_coincidence(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
+def is_coincidence(claim: Claim, fact: Fact, times: Decimal) -> bool:
     """Whether few digits agree only by rounding, or by a scale that nothing states, without a word in common."""
     figure = claim.figure
     exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
@@ -210,10 +200,7 @@ def is_coincidence(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str
         return False
     if figure.digits >= 3 and not guessed:
         return False
-    shared = claim.terms & fact.terms
-    if figure.digits <= 2 and fact.table >= 0 and not exact:
-        return len(shared) * 2 < len(fact.terms) and len(shared & name) * 2 < max(1, len(name))
-    return not shared
+    return not claim.terms & fact.terms
 
 
 def find_facts_near(claim: Claim, evidence: Evidence) -> list[Fact]:

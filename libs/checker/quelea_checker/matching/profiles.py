@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from quelea_fintext.glossary import gloss_phrases, known_phrases
-from quelea_fintext.text import lower
 
 from quelea_checker.model import Figure
 from quelea_checker.reading import wording
@@ -38,14 +36,6 @@ _LISTED = (
     re.compile(r",\s{0,8}+(?:and\s{1,8})?|\s{1,8}and\s{1,8}|\s{1,8}versus\s{1,8}|[、和与及]|以及", re.IGNORECASE),
 )
 """What divides the items of a list: the names of items have "and" as well."""
-_CHANGE = re.compile(
-    rf"(?:\bby|\ban? (?:in|de)crease of|{wording.DIRECTION})\s*(?:了|约|about|approximately|nearly)?\s*[$€£¥]?$"
-)
-_LEVEL = re.compile(
-    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s{0,8}+(?:了|约|about|approximately|nearly)?\s{0,8}+[$€£¥]?$"
-)
-_SIDE = 28
-Role = Literal["", "change", "level"]
 _SAID = content_terms(
     "q h quarter quarterly annual fiscal year month half period ended ending three six nine twelve "
     "january february march april may june july august september october november december first second "
@@ -91,17 +81,6 @@ def find_translations(text: str) -> Translations:
     """For each thing that a text names, the terms of each way to call it in the other language."""
     every = (tuple(distinctive_terms(phrase) for phrase in phrases) for phrases in known_phrases(text)[0])
     return tuple(tuple(terms for terms in thing if terms) for thing in every)
-
-
-def find_role(text: str, start: int) -> Role:
-    """Whether the words before a figure say that something moved by it, or came to it; empty where they do not tell."""
-    return _role_behind(text[max(0, start - _SIDE) : start])
-
-
-@lru_cache(maxsize=8192)
-def _role_behind(before: str) -> Role:
-    before = lower(before)
-    return "level" if _LEVEL.search(before) else "change" if _CHANGE.search(before) else ""
 
 
 def find_word_zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> dict[int, WordZone]:

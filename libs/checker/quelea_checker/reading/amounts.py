@@ -184,108 +184,6 @@ def parse_spelled_numbers(text: str) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
-_FRACTION_NAMES = {
-    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
-    "ninth": 9, "tenth": 10,
-}  # fmt: skip
-_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4, "quintupled": 5}
-_BIT = r"(?:(?:a (?:little|shade|touch|bit|fraction|whisker|hair)|slightly|just|somewhat|marginally|only just) )"
-_HEDGE = (
-    rf"(?:(?P<near>\b(?:nearly|almost|close to|approaching|not quite|nearer|(?:up to|at most)"
-    rf"|{_BIT}?(?:less than|under|below|short of|shy of|fewer than)) )"
-    rf"|(?P<over>\b(?:{_BIT}|well |comfortably |clearly )?(?:over|more than|above|at least|upwards of|in excess of) )"
-    r"|(?P<about>\b(?:about|around|roughly|approximately|some|broadly) ))?"
-)
-_FRACTION = (
-    r"(?:\b(?P<one>an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
-    r"(?P<of>third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|half)s?\b"
-    r"|(?<!first )(?<!second )(?<!latter )(?<!other )(?<!the )\b(?P<half>half)\b)"
-)
-_NO_TIME = r"(?! (?:the )?(?:fiscal |year|calendar |next|last|this|[\d']))"
-_PART = re.compile(
-    rf"(?P<what>{_HEDGE}{_FRACTION})"
-    rf"(?= (?:of\b{_NO_TIME}|as (?:much|many|large|big|high)\b|(?:the (?:size|level|amount|value|number)|that) of\b"
-    r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|greater|above|below|up|down)\b))",
-    re.IGNORECASE,
-)
-""" "Two thirds of", "a tenth less than"."""
-_ALONE = re.compile(rf"(?P<what>{_HEDGE[:-1]}{_FRACTION})(?=\s*(?:[.,;:)]|$))", re.IGNORECASE)
-""" "That is a shade less than a fifth." """
-_MOVED = re.compile(
-    r"\b(?:by|up|down|rose|risen|fell|fallen|grew|grown|climbed|jumped|gained|increased|decreased|declined|dropped"
-    rf"|shrank|slid|slipped|lost|added|advanced|surged|plunged) (?P<what>{_HEDGE}{_FRACTION})"
-    r"(?! (?:an? )?(?:year|hour|million|billion|trillion|percent|per cent|point|of fiscal|of (?:19|20)))"
-    r"|\b(?P<verb>halved)\b|(?P<zh>减半|腰斩)",
-    re.IGNORECASE,
-)
-""" "Rose by almost a fifth"."""
-_CHINESE = re.compile(
-    r"(?P<near>接近|将近|近|不到|不足|低于)?(?P<over>超过|逾|超)?(?P<about>大约|约)?"
-    r"(?:(?P<of>[二三四五六七八九十])分之(?P<one>[一二三四五六七八九])|(?P<half>一半|半数)|(?P<past>过半)(?![年月]))"
-    r"(?P<more>[强多]|有余|以上)?(?P<less>弱)?"
-)
-_TIMES = re.compile(
-    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?"
-    r"(?P<near>\b(?:nearly|almost|close to) |接近|近|将近)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled|quintupled)\b"
-    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
-    re.IGNORECASE,
-)
-_MAY_MULTIPLY = re.compile("(?:doubl|tripl|trebl|quadrupl|quintupl)ed|翻")
-_MAY_PART = re.compile(
-    r"hal[fv]|减半|腰斩|\b(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
-    r"(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
-)
-_MAY_PART_ZH = re.compile("分之|一半|半数|过半")
-"""Cheap looks at text in lower case."""
-_TENTH = Decimal("0.1")
-_PLAIN_FRACTION, _HEDGED, _OPEN = (
-    (Decimal(6), Decimal("0.3")),
-    (Decimal(10), Decimal("0.4")),
-    (Decimal(20), Decimal("0.5")),
-)
-"""The range of percentages that goes by a fraction as it stands, by a hedged one, and by a mere bound ("more than
-half"): points at most, and a part of the fraction, as "a tenth" is less wide than "half".
-"""
-_BOUND = re.compile(
-    r"(?:(?:well |comfortably |clearly )?(?:over|(?:more|less|fewer) than|above|under|below|at (?:least|most)|up to) ?"
-    r"|超过?|逾|不到|不足|低于)",
-    re.IGNORECASE,
-)
-
-
-def parse_fractions(text: str) -> list[Figure]:
-    """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
-    low = lower(text)
-    found = [_parse_multiple(match) for match in _TIMES.finditer(text)] if _MAY_MULTIPLY.search(low) else []
-    for may, patterns in ((_MAY_PART, (_MOVED, _PART, _ALONE)), (_MAY_PART_ZH, (_CHINESE,))):
-        if may.search(low):
-            for pattern in patterns:
-                found += map(_parse_part, pattern.finditer(text))
-    return found
-
-
-def _parse_multiple(match: re.Match[str]) -> Figure:
-    more, near = match["more"] or match["zh_more"], match["near"]
-    said = next((c for c in match["zh"] or "" if c in "一两三"), "")
-    number = _MULTIPLES.get((match["en"] or "").lower()) or (2 ** " 一两三".index(said) if said else 2)
-    step = Decimal(2) if more else Decimal("0.8") if near else Decimal("0.4")
-    return Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if more else -1 if near else 0)
-
-
-def _parse_part(match: re.Match[str]) -> Figure:
-    got = {name: value.lower() for name, value in match.groupdict().items() if value}
-    one, whole = 1, 2
-    if "of" in got:
-        whole = _FRACTION_NAMES.get(got["of"]) or int(chinese(got["of"]) or 2)
-        one = int(english(got["one"]) or chinese(got["one"]) or 1)
-    percent = (Decimal(100 * one) / whole).quantize(_TENTH)
-    bound = 1 if got.keys() & {"over", "more", "past"} else -1 if got.keys() & {"near", "less"} else 0
-    span = match.span("what") if got.get("what") else match.span()
-    merely = _BOUND.fullmatch(got.get("near") or got.get("over") or "")
-    most, part = _OPEN if merely else _HEDGED if bound or "about" in got else _PLAIN_FRACTION
-    return Figure("", *span, "percent", percent, min(most, percent * part), bound=bound)
-
-
 _BEFORE = (
     r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR"
     r"|KRW|Rs)\b\.?|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)(?=\d)|人民币|美元|港元"
@@ -311,8 +209,7 @@ _AMOUNT = re.compile(
 )
 _CELL = re.compile(rf"(?P<cur>[$€£])? {{0,3}}(?:(?P<num>{_NUMBER})|\((?P<num2>{_NUMBER})\))")
 _SOME = re.compile(
-    r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
-    r"|\bhal(?:f|ved)|\b(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)",
+    r"\d|[零一二三四五六七八九十百千万亿两半]|percent|points?\b|illion|thousand|per cent|times|fold\b",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -325,11 +222,6 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
-_NAMED = re.compile(
-    r"[BKMT] (?!(?:in|to|of|from|for|and|or|at|by|on|as|than|with|per|was|were|is|are)\b)[a-z]{1,40} ?[a-z]{0,40}s\b"
-)
-"""A capital letter before things that are counted is of their name: "12 T lines", "23 K local shops"."""
-_POINTS = re.compile(r"[ -]points?\b")
 _RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
 _LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
 
@@ -351,25 +243,15 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
-    for figure in [] if cell else parse_fractions(flat):
-        _add(found, mask, figure)
     for figure in parse_spelled_numbers(flat):
-        _add(found, mask, _with_bound(figure, _find_approximation(flat, figure.start, figure.end)[1]))
+        _add(found, mask, replace(figure, bound=_find_approximation(flat, figure.start, figure.end)[1]))
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
             _add(found, mask, _parse_amount(flat, match, cell=cell))
     for figure in parse_counts(flat) if words else ():
         _add(found, mask, figure)
     found.sort(key=lambda figure: figure.start)
-    found = _join_compounds(flat, found)
     return [replace(f, text=text[f.start : f.end]) for f in _share_units(flat, found)]
-
-
-def _with_bound(figure: Figure, bound: int) -> Figure:
-    """A number in words that is called the least, or the most: "nearly four times" goes down to three and a half."""
-    if bound and figure.kind == "multiple":
-        return replace(figure, bound=bound, step=Decimal(2 if bound > 0 else 1))
-    return replace(figure, bound=bound)
 
 
 def _parse_cell(match: re.Match[str]) -> Figure:
@@ -424,20 +306,10 @@ def _parse_amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | No
     kind, times = unit_kind(match["unit"] or "")
     if match["unit"] == "pct" and CJK.search(text):
         kind = "points"  # Chinese reports write % for percent, and pct for 个百分点
-    if not match["unit"] and "." in match["num"] and (behind := _POINTS.match(text, last)):
-        kind, last = "points", behind.end()  # "16.6 points": no index has so few
     word = (match["scale"] or "").lower()
     scale = SCALES.get(word) or SCALES.get(word.rstrip("s"))
     if word in {"b", "t", "k", "m"} and match["scale"] and text[match.start("scale") - 1] in " -":
-        if (
-            match["cur"]
-            or match["cur2"]
-            or match["after"]
-            or match["unit"]
-            or not _NAMED.match(text, match.start("scale"))
-        ):
-            return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
-        scale, last = None, match.end("num")  # "12 T lines": a name's letter
+        return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
     money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
     number = match["num"].replace(",", "")
     about, bound = _find_approximation(text, begin, last)
@@ -480,31 +352,6 @@ def _is_joining_dash(text: str, at: int) -> bool:
     if "\u3400" <= before[-1] <= "\u9fff" and before[-1] not in "年月日季度万亿千百元股倍点成":
         return False  # 为-5
     return before[-1].isalnum() or before[-1] in "%)$"
-
-
-def _join_compounds(text: str, found: list[Figure]) -> list[Figure]:
-    """1亿2000万 is one figure."""
-    joined: list[Figure] = []
-    for figure in found:
-        last = joined[-1] if joined else None
-        if (
-            last
-            and last.end == figure.start
-            and last.scale
-            and last.scale >= 10**4
-            and last.kind == figure.kind == "number"
-        ):
-            smaller = figure.scale or ONE
-            if smaller < last.scale and text[last.end - 1] in "亿万" and figure.size < last.scale:
-                unit = smaller
-                number = (last.size + figure.size) / unit
-                joined[-1] = replace(
-                    last, end=figure.end, number=number, step=figure.step,
-                    scale=unit if figure.scale else None, currency=last.currency or figure.currency,
-                )  # fmt: skip
-                continue
-        joined.append(figure)
-    return joined
 
 
 def _share_units(text: str, found: list[Figure]) -> list[Figure]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from quelea_fintext.languages import LANGUAGES
 
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading import wording
+from quelea_checker.reading.calendar import year_before
 
 _BASE = re.compile(
     r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
@@ -27,13 +27,13 @@ _ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
 """Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
 _AND = re.compile(r",?\s{0,8}+(?:and|,|、|和|及|与)\s{0,8}+[$€£¥]?\s{0,8}+", re.IGNORECASE)
 _EARLIER = re.compile(
-    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the )?"
+    r"[,\s]{0,2}(?:(?:in|for|during) )?(?:the )?"
     r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
     r"|prior[- ]year|last year"
     r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",
     re.IGNORECASE,
 )
-"""Behind a figure: it is of the year before the sentence's."""
+"""Behind a figure: it is of the year before the sentence's. "From a year earlier" is said of a change."""
 _BEFORE = re.compile(
     r"(?:(?<![较比])(?:上年|去年)同期(?:[则却还仅只才为是有约]|不过|达到?)+|(?:上年|去年)同期的)\s*$"
     r"|\b(?:(?:a|one) year (?:earlier|before|ago)|last year|in the (?:prior|previous) year),? "
@@ -41,15 +41,6 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """Before a figure: the same."""
-_QUARTER_BEFORE = re.compile(
-    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the |a )?"
-    r"(?:quarter (?:before|ago|earlier)|(?:prior|previous|preceding|last) quarter)\b",
-    re.IGNORECASE,
-)
-_OF_QUARTER_BEFORE = re.compile(r"上一?个?季度?(?:则?[为是]|达到?|约|的)\s*$")
-"""It is of the quarter before the sentence's: of no time that the sentence names."""
-_MOVED_FROM = re.compile(r"[,\s]{0,2}from ", re.IGNORECASE)
-_UP_OR_DOWN = re.compile(r"\b(?:up|down|by|an? (?:in|de)crease of)\s*$", re.IGNORECASE)
 _CAME_FROM = re.compile(
     r"(?:\b(?:up|down|rose|fell|grew|increased|decreased)?\s?from)\s(?:an? )?(?:\w+ )?(?:[A-Z]{3} )?$"
 )
@@ -92,14 +83,11 @@ def attach_lead_periods(sentence: str, figure: Figure, periods: tuple[Period, ..
 
 
 def _shift_to_year_before(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
-    """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
+    """The times, a year before them where the words about the figure say so."""
     if figure.kind == "multiple":
         return own  # so many times that of then
-    if _QUARTER_BEFORE.match(sentence, figure.end) or wording.ends_with(_OF_QUARTER_BEFORE, sentence, figure.start):
-        return ()
-    earlier = _EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)
-    if earlier or wording.ends_with(_BEFORE, sentence, figure.start):
-        return tuple(replace(p, year=p.year - 1, day=0) for p in own if p.year)
+    if _EARLIER.match(sentence, figure.end) or wording.ends_with(_BEFORE, sentence, figure.start):
+        return tuple(year_before(p) for p in own if p.year)
     return own
 
 
@@ -127,13 +115,6 @@ def _is_base_of_change(sentence: str, figure: Figure, period: Period) -> bool:
     if period.start >= figure.end and _SINCE.fullmatch(sentence[figure.end : period.start]):
         return not _ONWARDS.match(sentence, period.end)
     return wording.ends_with(_COMPARED, sentence, period.start)
-
-
-def _is_change(sentence: str, figure: Figure) -> bool:
-    """ "Down 6.4% from a year earlier": it is the change since then."""
-    return bool(_MOVED_FROM.match(sentence, figure.end)) and (
-        figure.kind in {"percent", "points"} or wording.ends_with(_UP_OR_DOWN, sentence, figure.start)
-    )
 
 
 def drop_compared_periods(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
@@ -181,17 +162,11 @@ def _attach_by_order(sentence: str, figures: Sequence[Figure], periods: Sequence
     in_turn = _RESPECTIVELY.search(sentence) and _pair_in_order(sentence, figures, periods)
     if in_turn:
         return in_turn
-    apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
-    if apart:
-        return [every] * len(figures)
     found = []
     for figure in figures:
         first, last = wording.find_clause(sentence, figure.start, figure.end)
         own = tuple(p for p in periods if first <= p.start and p.end <= last)
-        if len(own) == 1:  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
-            found.append((*_find_introductory_period(sentence, figures, periods, first), *own))
-        else:
-            found.append(every)
+        found.append(own if len(own) == 1 else every)
     return found
 
 
@@ -254,18 +229,6 @@ def _find_from_to(sentence: str, figures: Sequence[Figure], periods: Sequence[Pe
             if len(gap) <= _NEAR and _moves_onto(sentence, start, onto):
                 found.append((at, period))
     return found
-
-
-def _find_introductory_period(
-    sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int
-) -> tuple[Period, ...]:
-    """The time of the clause that ends at a place and has no figure of its own."""
-    before = [p for p in periods if p.end <= at]
-    if not before:
-        return ()
-    first, last = wording.find_clause(sentence, before[-1].start, before[-1].end)
-    alone = not any(first <= f.start < at for f in figures) and last <= at
-    return (before[-1],) if alone else ()
 
 
 def _attach_in_parentheses(

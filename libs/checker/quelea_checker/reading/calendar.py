@@ -253,6 +253,12 @@ def read_fiscal(header: Sequence[Period]) -> Fiscal:
     return Fiscal(month, shift if abs(shift) == 1 else 0, label.quarter, label.year)
 
 
+def year_before(period: Period) -> Period:
+    """The same time of the year before. Years of 52 weeks end on another day, up to a week late in the next month."""
+    year, month = _end_month(period)
+    return replace(period, year=year - 1, month=month, day=0)
+
+
 def _end_month(period: Period) -> tuple[int, int]:
     """The year and month that a date ends: years of 52 weeks end up to a week late."""
     if 0 < period.day <= 7:

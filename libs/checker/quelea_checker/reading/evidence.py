@@ -11,13 +11,10 @@ from itertools import islice
 
 from quelea_fintext.text import language_of
 
-from quelea_checker.model import CheckPassage, Figure, Period
+from quelea_checker.model import CheckPassage, Period
 from quelea_checker.reading.calendar import Calendar
-from quelea_checker.reading.facts import MOST_FACTS, THOUSAND, Fact, Group, PassageFacts, read_passage
-from quelea_checker.reading.units import Unit
+from quelea_checker.reading.facts import MOST_FACTS, Fact, Group, PassageFacts, read_passage
 
-_TELLING = 3
-"""Digits of a figure that tells a table's unit by being repeated with one."""
 TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
 
 
@@ -35,7 +32,6 @@ class Evidence:
         named: list[list[Period]] = []
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
-        self._otherwise: dict[str, tuple[Decimal, ...]] = {}
         self.titles = [passage.header for passage in passages]
         self._headers = [passage.document or passage.header for passage in passages]
         for number, passage in enumerate(passages):
@@ -94,61 +90,29 @@ class Evidence:
             counted = (fact for fact in facts if (at, fact.column) not in read.dashes)
             self.facts += islice(counted, max(0, MOST_FACTS - len(self.facts)))
         self.terms.append(read.terms)
-        if read.otherwise is not None:
-            self._otherwise.setdefault(document, read.otherwise)
         self._loose += [(scales, document) for scales in read.loose]
 
     def _hint(self) -> None:
         """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
 
-        Else the one by which prose repeats a figure of the table: "$1,145 million" and 1,145. Of another document's
-        passages nothing is taken, where headers tell documents apart.
+        Of another document's passages nothing is taken, where headers tell documents apart.
         """
-        votes = self._find_repeated_scales()
         money: dict[int, set[str]] = {}
         for fact in self.facts:
             if fact.table >= 0 and fact.figure.currency:
                 money.setdefault(fact.table, set()).add(fact.figure.currency)
         for group in self.groups:
             only = money.get(group.table, set())
-            group.facts = [self._hint_fact(fact, only, votes.get(fact.table, set())) for fact in group.facts]
+            group.facts = [self._hint_fact(fact, only) for fact in group.facts]
         by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
         self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
 
-    def _find_repeated_scales(self) -> dict[int, set[Decimal]]:
-        """By table without a unit, the scales with which prose of its document repeats its figures."""
-        told: dict[str, dict[Decimal, set[Decimal]]] = {}
-        for fact in self.facts:
-            scale, header = fact.figure.scale, self._headers[fact.passage]
-            large = scale and scale >= THOUSAND and fact.figure.kind == "number"
-            if scale and large and fact.table < 0 and fact.figure.digits >= _TELLING:
-                told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
-        votes: dict[int, set[Decimal]] = {}
-        for fact in self.facts:
-            if fact.table >= 0 and not fact.unit.scales:
-                found = told.get(self._headers[fact.passage], {}).get(fact.figure.number, set())
-                votes.setdefault(fact.table, set()).update(found)
-        return votes
-
-    def _hint_fact(self, fact: Fact, currencies: set[str], voted: set[Decimal]) -> Fact:
+    def _hint_fact(self, fact: Fact, currencies: set[str]) -> Fact:
         """A fact with the currency and scale that its table has elsewhere."""
         if len(currencies) == 1 and not fact.unit.currency and fact.unit.percent is not True:
             fact = replace(fact, unit=replace(fact.unit, currency=min(currencies)))
         header = self._headers[fact.passage]
-        if fact.table < 0:
-            if header in self._otherwise and _is_bare(fact.figure):
-                return _rescale(fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header]))))
-            return fact
-        if fact.unit.scales:
+        if fact.table < 0 or fact.unit.scales:
             return fact
         stated_near = {s for said, other in self._loose if other == header for s in said}
-        return _rescale(fact, tuple(sorted(stated_near or voted))) if stated_near or len(voted) == 1 else fact
-
-
-def _is_bare(figure: Figure) -> bool:
-    """An amount of money without a scale word."""
-    return figure.kind == "number" and bool(figure.currency) and figure.scale is None and figure.digits >= _TELLING
-
-
-def _rescale(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
-    return replace(fact, unit=Unit(scales, fact.unit.currency, fact.unit.percent))
+        return replace(fact, unit=replace(fact.unit, scales=tuple(sorted(stated_near)))) if stated_near else fact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -32,14 +32,6 @@ _LONGEST_HELD = 6_000
 _BRIEF = 400
 """Code points of a text whose terms are kept: labels, heads and sentences come again."""
 _BRACKETS = re.compile(r"\([^()]{0,200}+(?:\([^()]{0,200}+\))?[^()]{0,200}+\)")
-_OTHERWISE = re.compile(
-    r"[^\n.]{0,160}\bunless otherwise (?:stated|noted|indicated|specified)|[^\n.。]{0,80}除[^\n.。]{0,8}另有",
-    re.IGNORECASE,
-)
-"""It states the unit of a whole document."""
-_NET = re.compile(r",\s*net$", re.IGNORECASE)
-_GENERIC = frozenset({"expens", "payment", "proceed", "equival", "provid", "use", "amount"})
-_FOUR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 _NAMED = re.compile(r"[A-Za-z\u3400-\u9fff][\"']?\s?[:=]\s?$")
 """Before a figure: its name, "max_drawdown: ", as programs print what they computed."""
@@ -116,8 +108,6 @@ class Group:
     block: int
     terms: frozenset[str]
     name: frozenset[str]
-    core: frozenset[str] = frozenset()
-    """Its name without words that many rows have: "payments for", ", net"."""
     facts: list[Fact] = field(default_factory=list)
 
 
@@ -129,7 +119,6 @@ class PassageFacts:
         dashes: (group, column) of cells that hold a dash: a nought that is no figure to look for.
         tables: How many table numbers it takes.
         periods: Every time that it names.
-        otherwise: Scales of a unit that it states for the whole document; None when it states none.
         loose: Scales that it states without having a table.
     """
 
@@ -138,7 +127,6 @@ class PassageFacts:
     terms: frozenset[str] = frozenset()
     tables: int = 0
     periods: tuple[Period, ...] = ()
-    otherwise: tuple[Decimal, ...] | None = None
     loose: list[tuple[Decimal, ...]] = field(default_factory=list)
     facts: int = 0
 
@@ -158,9 +146,7 @@ def _read(passage: CheckPassage) -> PassageFacts:
     for row in rows:
         years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
     found.tables = len(years) + max(years, default=0) + 1
-    percents = {
-        (r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in tables.without_remark(cell.text)
-    }
+    percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in cell.text}
     header = plain(passage.header)
     fiscal = calendar.read_fiscal(find_periods(header))
     for row in rows:
@@ -176,7 +162,7 @@ def _read(passage: CheckPassage) -> PassageFacts:
         _add_prose(found, header, passage.header, fiscal)
     found.terms = content_terms(f"{passage.header}\n{passage.table_head}\n{passage.text}")
     _read_units(found, text, alone=not rows)
-    periods = find_periods(_blank_counts(text, rows)) + find_periods(head)
+    periods = find_periods(text) + find_periods(head)
     periods += find_periods(plain(f"{passage.header} {passage.published}"))
     periods += [p for row in rows for c in row.cells for p in _cell_periods(c, row, fiscal)]
     found.periods = (*fiscal.labelled(periods), *fiscal.quarters(periods))
@@ -184,10 +170,7 @@ def _read(passage: CheckPassage) -> PassageFacts:
 
 
 def _read_units(found: PassageFacts, text: str, *, alone: bool) -> None:
-    """The unit that a text states for its document, and those that it states without having a table itself."""
-    for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
-        if found.otherwise is None:
-            found.otherwise = read_stated_unit(line.group())[0]
+    """The units that a text states without having a table itself."""
     for match in find_statements(text) if alone else ():
         scales, _ = read_stated_unit(match.group())
         if any(scale >= THOUSAND for scale in scales):
@@ -196,14 +179,6 @@ def _read_units(found: PassageFacts, text: str, *, alone: bool) -> None:
 
 def _cell_periods(cell: tables.RawCell, row: tables.Row, fiscal: calendar.Fiscal) -> tuple[Period, ...]:
     return merge_periods(fiscal.of_head(cell.column.text) or cell.column.periods, row.periods)
-
-
-def _blank_counts(text: str, rows: Sequence[tables.Row]) -> str:
-    """Without the rows whose cells all look like years and are none."""
-    for row in rows:
-        if row.cells and all(_FOUR.fullmatch(cell.text) for cell in row.cells):
-            text = text[: row.start] + " " * (row.end - row.start) + text[row.end :]
-    return text
 
 
 _read_cached = lru_cache(maxsize=_HELD)(_read)
@@ -220,8 +195,7 @@ def _add_row(
     own = content_terms(spoken)
     untimed = _without_times(row.label)
     name = content_terms(_BRACKETS.sub(" ", untimed)) or content_terms(untimed)
-    core = content_terms(_NET.sub("", _BRACKETS.sub(" ", untimed))) - _GENERIC or name
-    group = Group(0, row.label, row.section, row.table, row.block, own, name, core)
+    group = Group(0, row.label, row.section, row.table, row.block, own, name)
     place = len(found.groups)
     for at, cell in enumerate(row.cells):
         times = fiscal.labelled(_cell_periods(cell, row, fiscal))
@@ -231,12 +205,6 @@ def _add_row(
             else parse_amounts(cell.text, cell=True)[:1]
         )
         for figure in figures:
-            if (
-                not cell.dash
-                and _WORD.search(cell.text)
-                and wording.find_net_direction(tables.without_remark(cell.text)) == -1
-            ):
-                figure = replace(figure, negative=True)  # noqa: PLW2901  # 减少0.65个百分点
             unit = unit_of(row.label, cell.column.text, row.above)
             if unit.percent is False and (row.table, at) in percents and not figure.currency:
                 unit = Unit(unit.scales, unit.currency, None)
@@ -255,10 +223,6 @@ def _add_row(
             if cell.dash:
                 found.dashes.add((place, at))
     found.groups.append(group)
-    for cell in row.cells:
-        if tables.has_remark(cell.text) and len(parse_amounts(cell.text)) > 1:
-            said = f"{row.label}: {cell.text}"
-            _add_prose(found, said, said, fiscal, fiscal.labelled(_cell_periods(cell, row, fiscal)))
 
 
 def _add_prose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -30,86 +30,16 @@ def convert_html(text: str) -> str:
     return html.unescape("\n".join(line.removesuffix("\t") for line in lines))
 
 
-_LONGEST = 90
-"""Code points of a cell that may be a figure with a remark; what is longer is prose."""
-_NUMBER = r"(?:US\$|HK\$|RMB ?|[$€£¥₹])?\s?\d[\d,]*(?:\.\d+)?"
-_SCALE = r"(?:thousand|million|billion|trillion|per ?cent|(?:m|b|t)n|[kmbp]|x|[万亿]+[元股户人]?)\b|[%倍]|[万亿]+元?|元"
-_AMOUNT = rf"{_NUMBER}\s?(?:{_SCALE})?"
-_REMARKED = re.compile(
-    rf"(?:(?:about|approximately|around|some|nearly|over|up|down|约)\s{{0,8}}+)?(?P<amount>{_AMOUNT})"
-    rf"(?P<to>\s?(?:to|-|–|至|到)\s?{_AMOUNT})?"
-    r"(?P<remark>\s{0,8}+\(.+\)|\s{0,8}+[,，;；]\s{0,8}+(?=.{0,90}?[A-Za-z\u3400-\u9fff]{2}).+|\s(?:of|on)\s.+)?\s{0,8}",
-    re.IGNORECASE,
-)
-_TELLING = re.compile(r"[$€£¥₹%.倍元万亿]|[A-Za-z]")
-
-
-def is_figure(part: str) -> bool:
-    """A cell's one amount, or range, with or without a remark behind it: no date, no number of a note."""
-    match = _REMARKED.fullmatch(part) if len(part) <= _LONGEST else None
-    return match is not None and bool(_TELLING.search(match["amount"]))
-
-
-def without_remark(text: str) -> str:
-    """A cell without the remark behind its first amount: what goes up or down there is not the amount."""
-    match = _REMARKED.fullmatch(text)
-    return text[: match.start("remark")] if match and match["remark"] else text
-
-
-def has_remark(text: str) -> bool:
-    """It may have a second figure: a range, or a remark."""
-    match = _REMARKED.fullmatch(text) if len(text) <= _LONGEST else None
-    return match is not None and bool(match["to"] or match["remark"])
-
-
-_BARE_DAY = re.compile(r".*[A-Za-z]\s?\d{1,2},")
-_BARE_YEAR = re.compile(r"(?:19|20)\d\d")
-_SIGN = re.compile(r"[$€£¥%]|\((?:[$€£¥%])\)")
-_CHANGE_HEAD = re.compile(r"(?:\$ |% )?(?:change|variance|increase|decrease|growth)", re.IGNORECASE)
-_SHORT = 5
-_DATES = re.compile(r"[A-Z][a-z]+\.? \d{1,2}, (?:19|20)\d\d")
-
-
-def align_heads(pieces: Sequence[str], count: int) -> list[str]:
-    """The pieces as `count` heads, where joining and parting them gives just as many; else as they are.
-
-    "October 30," and "2022" are one head, so are "Change" and "%"; "July 30, 2023 April 30, 2023" are two.
-    """
-    if len(pieces) == count or not pieces:
-        return list(pieces)
-    if not any(len(piece) < _SHORT or piece.count(",") > 1 for piece in pieces):
-        return list(pieces)  # no piece is half of a head, nor two
-    joined: list[str] = []
-    for piece in pieces:
-        last = joined[-1] if joined else ""
-        if (_BARE_DAY.fullmatch(last) and _BARE_YEAR.fullmatch(piece)) or (
-            _CHANGE_HEAD.fullmatch(last) and _SIGN.fullmatch(piece)
-        ):
-            joined[-1] = f"{last} {piece}"
-        else:
-            joined.append(piece)
-    if len(joined) == count:
-        return joined
-    parted = [part for piece in joined for part in _split_head(piece)]
-    return parted if len(parted) == count else list(pieces)
-
-
-def _split_head(piece: str) -> list[str]:
-    dates = [match.group() for match in _DATES.finditer(piece)]
-    return dates if len(dates) > 1 and not _DATES.sub("", piece).strip() else [piece]
-
-
 _ORDINAL = re.compile(r"(?:^|\d )(?:1st|2nd|3rd|4th|first|second|third|fourth)$", re.IGNORECASE)
 _MONTH_DAY = re.compile(
     r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
 )
+_UNIT = re.compile(r"\((?:\w+ )?in (?:millions|thousands|billions)", re.IGNORECASE)
 _CHANGE = re.compile(
     r"\bchange|\bvariance|\bdifference|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
     r"|\byoy\b|增减|变动|同比|环比|增幅",
     re.IGNORECASE,
 )
-_UNIT = re.compile(r"\((?:\w+ )?in (?:millions|thousands|billions)", re.IGNORECASE)
-_TOTAL = re.compile(r"totals?|合计|总计", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,55 +52,44 @@ class Column:
 
 
 @lru_cache(maxsize=4096)
-def read_columns(
-    heads: tuple[tuple[str, ...], ...], cells: tuple[int, ...], width: int, percents: tuple[bool, ...]
-) -> tuple[Column, ...]:
-    """One column for each cell; empty ones where head and cells do not match in number."""
-    count = len(cells)
+def read_columns(heads: tuple[tuple[str, ...], ...], percents: tuple[bool, ...]) -> tuple[Column, ...]:
+    """One column for each cell; empty ones where head and cells do not match in number.
+
+    Args:
+        heads: The lines over the table, their parts.
+        percents: For each cell of a row whether it has a percent sign.
+    """
+    count = len(percents)
     texts: list[list[str]] = [[] for _ in range(count)]
     unsure: list[list[str]] = [[] for _ in range(count)]
-    totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
-    own_years = any(sum(_has_year(p) for p in line) > 1 for line in heads)
-    lines = [align_heads([p for p in line if p], count) for line in heads]
+    lines = [_without_unit([part for part in line if part]) for line in heads]
     widest = max(map(len, lines), default=0)
-    for line, pieces in zip(heads, lines, strict=True):
-        filled = pieces
-        if _spread_by_runs(filled, percents, texts):
-            continue
-        if len(filled) == count != sum(map(bool, line)):
-            _spread_heads(filled, count, percents, texts, unsure)
-            continue
-        if totals and len(filled) == count - 1 and count > 2 and not _CHANGE.search(filled[-1]):
-            filled = [*filled, "-"]  # nothing stands over "Total"
-        if len(line) == width and all(line[i] for i in cells):
-            for n, i in enumerate(cells):
-                texts[n].append(line[i])
-            continue
-        if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
-            filled = filled[1:]
-        if (
-            len(filled) > 2
-            and _UNIT.match(filled[0])
-            and count not in {len(filled), 1}
-            and not count % (len(filled) - 1)
-        ):
-            filled = filled[1:]  # "(In millions)" stands over the labels
-        if own_years and len(filled) == 1 and _is_title(filled[0]):
+    dated = any(sum(map(_names_year, line)) > 1 for line in lines)
+    for filled in lines:
+        if _spread_by_runs(filled, percents, texts) or (dated and len(filled) == 1 and _is_title(filled[0])):
             continue  # "Annual report 2024" over columns that say their years
+        if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
+            if find_periods(complete_date(filled[0])):
+                for words in texts:
+                    words.append(filled[0])  # "Years ended December 31,\t2024\t2023"
+            filled = filled[1:]  # noqa: PLW2901  # without the head over the labels
         if 1 < len(filled) <= count < widest - 1:
             for loose in unsure:  # heads of groups of columns, of a row with fewer cells than columns
                 loose.extend(filled)
             continue
         _spread_heads(filled, count, percents, texts, unsure)
-    over_all = set(texts[0]).intersection(*texts) if count > 1 else set()
-    return tuple(_read_column(words, over_all, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+    return tuple(_read_column(words, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
 
 
-def _spread_by_runs(filled: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:
-    """ "(In millions)", "Three Months Ended September 30,", "Percentage Change" over 56,517, 50,122 and 13%: the change
-    stands over the percentages, the time over what is none. Whether the heads are such.
+def _without_unit(heads: list[str]) -> list[str]:
+    """ "(In millions)" stands over the labels."""
+    return heads[1:] if len(heads) > 1 and _UNIT.match(heads[0]) else heads
+
+
+def _spread_by_runs(heads: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:
+    """ "Three Months Ended September 30," and "Percentage Change" over 56,517, 50,122 and 13%: the change stands over
+    the percentages, the time over what is none. Whether the heads are such.
     """
-    heads = filled[1:] if filled and _UNIT.match(filled[0]) else filled
     changes = [bool(_CHANGE.search(head)) for head in heads]
     runs = [(percent, len(list(cells))) for percent, cells in groupby(percents)]
     if len(runs) == len(percents) or len(heads) < 2 or not any(changes) or [percent for percent, _ in runs] != changes:
@@ -183,7 +102,7 @@ def _spread_by_runs(filled: list[str], percents: tuple[bool, ...], texts: list[l
     return True
 
 
-def _has_year(text: str) -> bool:
+def _names_year(text: str) -> bool:
     return any(p.year for p in find_periods(text))
 
 
@@ -234,24 +153,14 @@ def complete_date(text: str) -> str:
     return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
 
 
-def _read_column(heads: list[str], over_all: Set[str], unsure: str) -> Column:
+def _read_column(heads: list[str], unsure: str) -> Column:
     text = " ".join(heads)
     signs = " ".join(part for part in text.split() if not re.search(r"\w", part))
     if signs:  # "2019 %": the sign is no unit of the year
         words = " ".join(part for part in text.split() if re.search(r"\w", part))
         text = f"{words} ; {signs}"
-    own = _drop_title_years(heads, over_all, find_periods(_spell_out_heads(text)))
-    periods = merge_periods(own, find_periods(_spell_out_heads(unsure)))
+    periods = merge_periods(find_periods(_spell_out_heads(text)), find_periods(_spell_out_heads(unsure)))
     return Column(text, periods, bool(_CHANGE.search(text)))
-
-
-def _drop_title_years(heads: list[str], over_all: Set[str], periods: list[Period]) -> list[Period]:
-    """Without those of other years than the column's own heads name: a title over all columns has the report's."""
-    if len({p.year for p in periods if p.year}) < 2:
-        return periods
-    own = " ".join(head for head in heads if head not in over_all)
-    years = {p.year for p in find_periods(_spell_out_heads(own)) if p.year}
-    return [p for p in periods if not p.year or p.year in years] if years else periods
 
 
 def _spell_out_heads(text: str) -> str:
@@ -272,12 +181,6 @@ _TAIL = re.compile(
     rf"{_FIGURE}(?:\s{{1,200}}(?:{_FIGURE}|[-–—]{{1,9}}+))*+)\s*"
 )
 _CELL = re.compile(r"(?:[$€£¥(]\s?){0,4}[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
-_DAY = re.compile(r"\d{1,2}/\d{1,2}/(?:\d\d){1,2}\s?[~–-]?")
-_TIMELY = re.compile(
-    r"\byears?\b|\bdates?\b|\bended\b|\bending\b|\bmaturit|\bexpir|\bdue\b|\bperiods?\b|\bfiscal\b|\bfounded\b|\bsince\b"
-    r"|年|日|期|\bin (?:millions|thousands)|\bas of\b|\b(?:19|20)\d\d\b",
-    re.IGNORECASE,
-)
 _HEADS = 7
 _WIDEST = 80
 
@@ -318,7 +221,7 @@ class Prose:
 
 def _split_cells(line: str) -> list[tuple[str, int]] | None:
     """The parts of a row with their places; empty ones are kept. None: the line has no cells."""
-    if "\t" in line or line.count("|") >= 2 or (line.count("|") == 1 and is_figure(line.partition("|")[2].strip())):
+    if "\t" in line or line.count("|") >= 2:
         separator = r"[\t|]"
     elif re.search(r"\S {2,}\S", line):
         separator = r" {2,}"
@@ -346,11 +249,6 @@ def _split_cells(line: str) -> list[tuple[str, int]] | None:
 
 def _is_cell(part: str) -> bool:
     return bool(part) and bool(_NUMERIC.fullmatch(part) or _DASH.fullmatch(part))
-
-
-def _is_amount(part: str) -> bool:
-    """A number, or an amount with words about it."""
-    return bool(_NUMERIC.fullmatch(part)) or is_figure(part)
 
 
 _OPEN = re.compile(r"[A-Za-z,]\s*$")
@@ -382,16 +280,13 @@ def read_tables(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
         if not bare.strip():
             continue
         parts = _split_cells(bare)
-        above_it = pending or state.heads
-        data = _find_data_cells(parts, above_it) if parts and len(parts) <= _WIDEST else None
+        data = _find_data_cells(parts) if parts and len(parts) <= _WIDEST else None
         if parts and data:
             _start_section(state, pending)
             pending = []
             rows.append(_read_row(state, parts, data, start, start + len(bare), above))
             continue
         pieces = tuple(p for p, _ in parts) if parts else (bare.strip(),)
-        if state.heads and parts and all(_DAY.fullmatch(p) for p in [q for q in pieces if q][-2:]):
-            continue  # "Maturity date  30/7/2021  28/6/2019": a row of text, no head
         pending.append(pieces)
         if len(bare) < 400 or "(in " in bare.lower():
             above = f"{above}\n{bare}"[-1500:]
@@ -410,8 +305,8 @@ def read_tables(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
     return rows, prose
 
 
-def _find_data_cells(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> list[int] | None:
-    """Which parts are cells, when the parts are a row of data. `heads`: the lines above it."""
+def _find_data_cells(parts: Sequence[tuple[str, int]]) -> list[int] | None:
+    """Which parts are cells, when the parts are a row of data."""
     first = next((i for i, (part, _) in enumerate(parts) if part), None)
     if first is None:
         return None
@@ -420,30 +315,16 @@ def _find_data_cells(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[
     cells = [i for i in range(begins + 1, len(parts)) if parts[i][0]]
     if _is_cell(label) and not _YEAR.fullmatch(label):
         cells = [begins, *cells]
-    figures = [i for i in cells if _is_amount(parts[i][0])]
+    figures = [i for i in cells if _NUMERIC.fullmatch(parts[i][0])]
     if cells and not figures and all(_DASH.fullmatch(parts[i][0]) for i in cells) and re.search(r"\w", label):
         return cells  # nothing in any column
     if not figures:
         return None
-    if all(_YEAR.fullmatch(parts[i][0]) for i in figures) and not _are_counts(
-        label, [parts[i][0] for i in figures], heads
-    ):
+    if all(_YEAR.fullmatch(parts[i][0]) for i in figures):
         return None
-    if len([i for i in cells if not (_is_cell(parts[i][0]) or is_figure(parts[i][0]))]) > len(figures):
+    if len([i for i in cells if not _is_cell(parts[i][0])]) > len(figures):
         return None
     return cells
-
-
-def _are_counts(label: str, cells: Sequence[str], heads: Sequence[Sequence[str]]) -> bool:
-    """Cells that look like years are counts where heads above them name the years, and the row is called something."""
-    if not re.search(r"[A-Za-z\u3400-\u9fff]{2}", label) or _TIMELY.search(label):
-        return False
-    if not all(re.fullmatch(r"\d{4}", cell.strip()) for cell in cells):
-        return False
-    named = [[p for p in line if p and find_periods(p)] for line in heads]
-    years = [[p.year for piece in line for p in find_periods(piece)[:1]] for line in named if len(line) == len(cells)]
-    own = [int(cell) for cell in cells]
-    return any(all(line) and line != own and len(set(line)) == len(line) for line in years)
 
 
 def _start_section(state: _TableState, pending: list[tuple[str, ...]]) -> None:
@@ -479,21 +360,12 @@ def _read_row(
 ) -> Row:
     first = cells[0]
     label = " ".join(part for part, _ in parts[:first] if part)
-    percents = tuple("%" in without_remark(parts[i][0]) for i in cells)
-    over = read_columns(state.heads, tuple(cells), len(parts), percents)
+    percents = tuple("%" in parts[i][0] for i in cells)
+    over = read_columns(state.heads, percents)
     found = []
     for i, column in zip(cells, over, strict=True):
         part, offset = parts[i]
         found.append(RawCell(part, start + offset, start + offset + len(part), column, bool(_DASH.fullmatch(part))))
     own = tuple(find_periods(label)) if re.search(r"\d|quarter|half|季|年", label, re.IGNORECASE) else ()
     periods = own or state.section_periods
-    if own and state.section_periods and not any(p.year for p in own):
-        periods = tuple(_with_year(p, s) for p in own for s in state.section_periods)
     return Row(label, state.section, periods, tuple(found), start, end, state.table, state.block, above)
-
-
-def _with_year(period: Period, section: Period) -> Period:
-    return Period(
-        period.start, period.end, section.year, period.quarter, period.half, section.month if not period.quarter else 0,
-        section.day if not period.quarter else 0, period.months, period.fiscal,
-    )  # fmt: skip

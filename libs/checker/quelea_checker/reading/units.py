@@ -36,12 +36,6 @@ MAY_STATE = re.compile(
     re.IGNORECASE,
 )
 """A cheap look: no text without one of these states a unit."""
-_SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
-_COUNTS = re.compile(
-    r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
-    r"|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
-    re.IGNORECASE,
-)
 _PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
 _PER_SHARE = re.compile(
     r"\b(?:earnings|loss(?:es)?|income|dividends?|cash|value|price)\b.{0,60}\bper (?:\w+ ){0,2}(?:share|unit|ADS)\b"
@@ -129,7 +123,6 @@ class _Words:
     percent: bool
     rate: bool
     per: bool
-    counts: bool
 
 
 @lru_cache(maxsize=8192)
@@ -138,7 +131,6 @@ def _words(text: str) -> _Words:
         bool(_PERCENT.search(text)),
         bool(_RATE.search(text)),
         bool(_PER.search(text) and not _OF_SHARES.search(text)),
-        bool(_SHARES.search(text) or _COUNTS.search(text)),
     )
 
 
@@ -157,10 +149,6 @@ def unit_of(label: str, column: str, table: str) -> Unit:
         return Unit(own or head, currency, percent)
     if every and row.per and _PER_SHARE.search(label):
         return Unit((ONE,), currency, percent)  # "in millions, except per share data"
-    if row.per or over.per:
+    if row.per or over.per or (every and _MAY_BE_PER.search(label)):
         return Unit((ONE, *every), currency, percent)
-    if every and _MAY_BE_PER.search(label):
-        return Unit((ONE, *every), currency, percent)
-    if row.counts or over.counts:
-        return Unit(tuple(dict.fromkeys((ONE, *every))) if every else (), "", percent)
-    return Unit(every[:1], currency, percent)
+    return Unit(every, currency, percent)

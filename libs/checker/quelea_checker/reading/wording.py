@@ -66,29 +66,10 @@ _NEGATIVE = re.compile(
     r"|lapse[sd]?|matured|drawdowns?)\b"
     r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|回撤|税|负数"
 )
-_EACH = re.compile(
-    r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]"
-    r"|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",
-    re.IGNORECASE,
-)
-_EACH_BEHIND = re.compile(
-    r"\s?(?:(?:per|each|apiece|every|for (?:each|every)|a (?:day|month|year|head|share|customer|unit))\b"
-    r"|(?:annually|yearly|monthly|daily)\b)",
-    re.IGNORECASE,
-)
-_THAN = re.compile(
-    r"\s(?:(?P<up>more|above|higher|greater|larger|bigger|better)|less|fewer|below|lower|smaller|short of|worse)\b"
-    r"(?! (?:than|or) (?:\d|[$€£¥]))",
-    re.IGNORECASE,
-)
-_THAN_ZH = re.compile(
-    r"[较比][^，。；,;]{1,30}?(?:(?P<up>[多高])|[少低])(?:出|了)?(?:大?约|将?近|超过?|逾|不到|不足|接近)?\s?$"
-)
 _BEFORE = 240
 _BEHIND = 60
 _REACH = 100
 """Code points before and behind a figure in which words are about it."""
-_NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b|变动|变化|增速|增长率", re.IGNORECASE)
 _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
     (operation, re.compile(pattern))  # type: ignore[misc]  # the first of each pair is an Operation
     for operation, pattern in (
@@ -174,32 +155,6 @@ def find_level_sign(text: str) -> int:
     return 0 if not words else 1 if words[-1]["up"] else -1
 
 
-def find_comparison(text: str, start: int, end: int) -> int:
-    """1 of what is so much more than another, "17% above", 比乙多17%, -1 of what is less; 0 where nothing says so.
-
-    Args:
-        start: Where the figure begins.
-        end: Where it ends.
-    """
-    match = _THAN.match(text, end) or _THAN_ZH.search(text[max(0, start - _BEHIND) : start])
-    return 0 if match is None else 1 if match["up"] else -1
-
-
-def is_each(text: str, start: int, end: int) -> bool:
-    """text[start:end] is an amount for one of so many: 户均905万元, "$40 per customer", "6.5 million a year"."""
-    return ends_with(_EACH, text, start) or bool(_EACH_BEHIND.match(text, end))
-
-
-def names_both_directions(text: str) -> bool:
-    """ "Increase / (decrease)": the sign tells which."""
-    return bool(_BOTH.search(lower(text)))
-
-
-def is_neutral(text: str) -> bool:
-    """It speaks of a change without saying which way."""
-    return bool(_NEUTRAL.search(text))
-
-
 def is_negative(text: str) -> bool:
     """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
     return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
@@ -210,19 +165,6 @@ def find_operations(text: str) -> tuple[Operation, ...]:
     """The computations that the wording asks for."""
     low = lower(text)
     return tuple(operation for operation, words in _OPERATIONS if words.search(low))
-
-
-def find_net_direction(text: str) -> int:
-    """1 when all words of direction in a text say upwards, -1 when all say downwards, else 0."""
-    part = _BOTH.sub(" ", lower(text))
-    signs = {1 if match["up"] else -1 for match in _DIRECTION.finditer(part)}
-    return signs.pop() if len(signs) == 1 else 0
-
-
-@lru_cache(maxsize=4096)
-def names_direction(text: str) -> bool:
-    """It has a word of direction."""
-    return bool(_DIRECTION.search(lower(text)))
 
 
 @lru_cache(maxsize=8192)

@@ -15,10 +15,9 @@ from quelea_checker.binding.support import find_supporting_facts, is_contradicte
 from quelea_checker.deriving.chance_test import find_unlikely_by_chance
 from quelea_checker.deriving.computations import format_formula
 from quelea_checker.deriving.derivation import Budget, derive
-from quelea_checker.deriving.sentence_arithmetic import derive_within_sentence, find_written_formula
 from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.profiles import WordZone, find_word_zones
-from quelea_checker.model import CheckedFigure, CheckPassage, Figure, Near, Report
+from quelea_checker.model import CheckedFigure, CheckPassage, Near, Report
 from quelea_checker.reading import sentences, wording
 from quelea_checker.reading.amounts import MARKER, parse
 from quelea_checker.reading.attachment import attach_lead_periods, attach_periods, is_of_other_time
@@ -32,13 +31,8 @@ from quelea_checker.reading.sentences import plain
 from quelea_checker.verdicts import sentence_verdicts
 from quelea_checker.verdicts.sentence_verdicts import AnswerSentence
 
-_FEW = 32
-_THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
-
-
-_MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
-_OF_MARGINS = content_terms("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
-"""What a margin is computed from is not named in it."""
+_OTHERS = 32
+"""Figures of its sentence that a figure is told apart from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +80,11 @@ def _check_plain(
     binder = Binder(evidence.groups, evidence.by_term, evidence.titles)
     sources = _Sources(asked, evidence, binder, Owners(passages), Budget())
     leads = Leads(plain(answer))
-    every = [
-        _read_sentence(answer, asked, *span, leads.of(span[0])) for span in sentences.split_sentences(plain(answer))
-    ]
+    every = [_read_sentence(answer, *span, leads.of(span[0])) for span in sentences.split_sentences(plain(answer))]
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
-    before: list[Fact] = []
     for said in every:
-        own, before = _check_figures(said, sources, before)
+        own = _check_figures(said, sources)
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
@@ -101,10 +92,9 @@ def _check_plain(
     return Report(tuple(verdicts), tuple(checked), markers)
 
 
-def _read_sentence(answer: str, question: str, start: int, end: int, lead: Lead) -> AnswerSentence:
+def _read_sentence(answer: str, start: int, end: int, lead: Lead) -> AnswerSentence:
     text = answer[start:end]
-    read = (lead.with_unit(figure, start + figure.start) for figure in parse(text))
-    figures = tuple(f for f in read if not (question and _is_asked(text, f, question)))
+    figures = tuple(lead.with_unit(figure, start + figure.start) for figure in parse(text))
     marks = tuple(
         (int(number), start + match.start(), start + match.end())
         for match in MARKER.finditer(text)
@@ -113,19 +103,8 @@ def _read_sentence(answer: str, question: str, start: int, end: int, lead: Lead)
     return AnswerSentence(start, end, text, figures, marks, lead)
 
 
-def _is_asked(text: str, figure: Figure, question: str) -> bool:
-    """ "The average of the 3 years": a small number of things that the question itself speaks of is no claim."""
-    if figure.kind != "number" or figure.currency or figure.scale or figure.negative or figure.number >= _FEW:
-        return False
-    things = _THINGS.match(text, figure.end)
-    counted = f"{text[figure.start : figure.end]}{things.group()}" if things else ""
-    return bool(counted) and re.search(rf"(?<![\d.,]){re.escape(counted)}", question, re.IGNORECASE) is not None
-
-
-def _check_figures(
-    said: AnswerSentence, sources: _Sources, before: Sequence[Fact]
-) -> tuple[list[CheckedFigure], list[Fact]]:
-    """Its figures with their verdicts, and what they are in the evidence; `before` is that of the one before it."""
+def _check_figures(said: AnswerSentence, sources: _Sources) -> list[CheckedFigure]:
+    """Its figures with their verdicts."""
     claims = _claims(said, sources)
     cited = {number for number, _, _ in said.marks}
     matched_facts: dict[int, list[Fact]] = {}
@@ -143,19 +122,17 @@ def _check_figures(
         claim = claims[figure.start]
         spent = sources.budget.sought < 0
         found.append(blank if spent else _check_amount(claim, blank, cited, sources, facts))
-    found = [_check_by_chance(f, claims.get(f.start - said.start), matched_facts, before, sources) for f in found]
+    found = [_check_by_chance(f, claims.get(f.start - said.start), matched_facts, sources) for f in found]
     swapped = set(find_exchanged(claims, matched_facts, sources.binder)) if len(matched_facts) > 1 else set()
     found = [
         replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start - said.start in swapped else f
         for f in found
     ]
-    facts = [fact for own in matched_facts.values() for fact in own]
-    found = _derive_within_sentence(said, plain(said.text), found, swapped)
     sought = claims if sources.budget.sought >= 0 else {}
     return [
         _check_contradicted(f, sought.get(f.start - said.start), sources, swapped=f.start - said.start in swapped)
         for f in found
-    ], facts
+    ]
 
 
 def _check_contradicted(
@@ -177,8 +154,6 @@ def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
     across = sources.evidence.is_foreign(language_of(said.text))
     terms_of = glossed_terms if across else content_terms
     terms = terms_of(f"{MARKER.sub(' ', said.text)} {question}")
-    if _MARGIN.search(f"{said.text} {question}"):
-        terms |= _OF_MARGINS
     zoned = find_word_zones(sentence, amounts)
     claims = {}
     for figure, own in zip(amounts, attach_periods(sentence, amounts, periods), strict=True):
@@ -198,12 +173,12 @@ def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
             terms=terms | terms_of(over) if over else terms,
             periods=own,
             all_periods=every,
-            direction=_find_direction(sentence, figure, head),
+            direction=wording.find_direction(sentence, figure.start, figure.end),
             excluded_passages=sources.owners.excluded_passages(sentence, f"{over} {question}", figure.start),
             is_only_amount=len(amounts) == 1,
             is_cross_language=across,
             zone=_with_column_head(head, zoned.get(figure.start)),
-            other_figures=tuple(other for other in amounts if other is not figure)[:_FEW],
+            other_figures=tuple(other for other in amounts if other is not figure)[:_OTHERS],
         )
     return claims
 
@@ -212,14 +187,12 @@ def _check_by_chance(
     checked: CheckedFigure,
     claim: Claim | None,
     matched_facts: Mapping[int, Sequence[Fact]],
-    before: Sequence[Fact],
     sources: _Sources,
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
     if checked.verdict != "not_found" or claim is None or sources.budget.sought < 0:
         return checked
     others = [fact for start, facts in matched_facts.items() if start != claim.figure.start for fact in facts]
-    others += before if not others else ()
     one = find_unlikely_by_chance(claim, others, sources.evidence, sources.budget)
     if one is None:
         return checked
@@ -227,40 +200,9 @@ def _check_by_chance(
     return replace(checked, verdict="derived", passage=numbers[0], formula=format_formula(one), passages=numbers)
 
 
-def _find_direction(sentence: str, figure: Figure, head: str) -> int:
-    """What the words about a figure say, else the head over its column, "Decrease", of percentages."""
-    own = wording.find_direction(sentence, figure.start, figure.end) or wording.find_comparison(
-        sentence, figure.start, figure.end
-    )
-    return own or (wording.find_net_direction(head) if head and figure.kind in {"percent", "points"} else 0)
-
-
 def _with_column_head(head: str, zone: WordZone | None) -> WordZone | None:
     """The words about a figure with those of its column's head."""
     return replace(zone, before=f"{head} {zone.before}") if head and zone else zone
-
-
-def _derive_within_sentence(
-    said: AnswerSentence, sentence: str, found: list[CheckedFigure], swapped: set[int]
-) -> list[CheckedFigure]:
-    """With those that follow from figures of their own sentence that the evidence bears out."""
-    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "not_found" and f.period is None]
-    if len(sure) < 2:
-        return found
-    passages = {c.start - said.start: c.passages for c in found}
-    printed = [f for f, c in zip(said.figures, found, strict=True) if c.verdict == "supported" and f.period is None]
-    for at, figure in enumerate(said.figures):
-        if found[at].verdict == "supported" or figure.period is not None or figure.start in swapped:
-            continue
-        follows = find_written_formula(figure, sentence, printed)
-        if follows is None and found[at].verdict == "not_found":
-            follows = derive_within_sentence(figure, sentence, sure)
-        if follows:
-            numbers = passages[follows[1].start]
-            found[at] = replace(
-                found[at], verdict="derived", formula=follows[0], passage=min(numbers, default=None), passages=numbers
-            )
-    return found
 
 
 def _check_amount(
@@ -281,13 +223,7 @@ def _check_amount(
         return replace(blank, verdict="supported", passage=order[0], passages=tuple(sorted(best)))
     derived = derive(claim, sources.evidence, sources.budget)
     if derived:
-        matched_facts += _of_one_row(derived.operands)
         numbers = tuple(sorted({fact.passage + 1 for fact in derived.operands}))
         first = derived.operands[0].passage + 1
         return replace(blank, verdict="derived", passage=first, formula=derived.formula, passages=numbers)
     return blank
-
-
-def _of_one_row(operands: Sequence[Fact]) -> list[Fact]:
-    """One of the operands, where all are of one row: the figure is that row's."""
-    return list(operands[:1]) if len({fact.group for fact in operands}) == 1 and operands[0].table >= 0 else []
