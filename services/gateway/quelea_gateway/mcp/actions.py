@@ -22,7 +22,7 @@ from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
 from quelea_gateway.rest.documents import DocumentOut
-from quelea_gateway.rest.openai_agent import finish
+from quelea_gateway.rest.openai.agent import finish
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
 
