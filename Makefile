@@ -121,6 +121,10 @@ load: dev ## The gateway alone under load, its services mocks with set delays. A
 bench-vllm: dev engine-vllm ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
 	$(BIN)/python tests/load/engine.py $(ARGS)
 
+.PHONY: dist
+dist: setup ## The wheels of all distributions in dist/, asking for each other at one version; `quelea` is all of them.
+	$(BIN)/python deploy/wheels/build.py
+
 .PHONY: lint
 lint: dev ## Style, format and protobuf lint.
 	$(BIN)/ruff check .

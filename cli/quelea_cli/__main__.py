@@ -10,7 +10,7 @@ from quelea_cli.commands.agent import agent
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
 from quelea_cli.commands.chat import chat
-from quelea_cli.commands.demo import demo
+from quelea_cli.commands.demo import demo, samples
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.evaluation import register as add_evaluation
 from quelea_cli.commands.facts import facts
@@ -39,6 +39,7 @@ app.command()(up)
 app.command()(down)
 app.command()(status)
 app.command()(demo)
+app.command()(samples)
 app.command()(bench)
 app.command()(ask)
 app.command()(chat)

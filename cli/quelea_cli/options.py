@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from quelea_cli.gateway import Gateway
+from quelea_cli.places import default_home, samples
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-DEFAULT_HOME = Path(".quelea/home")
+DEFAULT_HOME = default_home()
+SAMPLES = samples()
 
 Url = Annotated[str, typer.Option("--url", envvar="QUELEA_URL", help="Address of the gateway.")]
 ApiKey = Annotated[

@@ -10,20 +10,22 @@ import typer
 from rich.table import Table
 
 from quelea_cli import bench as measuring
-from quelea_cli.commands.stack import CHECKOUT, serve
+from quelea_cli.commands.stack import serve
 from quelea_cli.errors import CliError
 from quelea_cli.gateway import Gateway
-from quelea_cli.options import AsJson, HomeDir
+from quelea_cli.options import DEFAULT_HOME, SAMPLES, AsJson, HomeDir
 from quelea_cli.output import consoles, print_json, say
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
 
+BENCH_HOME = DEFAULT_HOME.with_name("bench")
+
 
 def bench(
-    home: HomeDir = Path(".quelea/bench"),
+    home: HomeDir = BENCH_HOME,
     passages: Annotated[int, typer.Option(help="Fill the knowledge base to about this many passages.", min=1)] = 5000,
-    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
+    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = SAMPLES,
     as_json: AsJson = False,
 ) -> None:
     """Measure the ask path, the encoder's batching and ingestion; the home is kept, so a second run is short."""

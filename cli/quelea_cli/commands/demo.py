@@ -12,23 +12,33 @@ import typer
 
 from quelea_cli.agent_demo import DECISIONS
 from quelea_cli.agent_demo import show as show_run
-from quelea_cli.commands.stack import CHECKOUT, Reader, model_file, reader_settings, sample_folder, serve
+from quelea_cli.commands.stack import Reader, model_file, reader_settings, sample_folder, serve
 from quelea_cli.demo import QUESTIONS, show
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway
-from quelea_cli.options import HomeDir
+from quelea_cli.options import DEFAULT_HOME, SAMPLES, HomeDir
 from quelea_cli.output import consoles, say
+from quelea_cli.places import cache
 from quelea_cli.recorded_model import NAME, RecordedModel, read_recorded, serving
 from quelea_cli.stack.agent import check_engine
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
 
+DEMO_HOME = DEFAULT_HOME.with_name("demo")
+
+
+def samples() -> None:
+    """Print the folder of the sample documents."""
+    if not SAMPLES.is_dir():
+        raise CliError("The samples are not installed; the distribution quelea has them: pip install quelea.")
+    print(SAMPLES)
+
 
 def demo(
-    home: HomeDir = Path(".quelea/demo"),
+    home: HomeDir = DEMO_HOME,
     port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
-    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
+    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = SAMPLES,
     reader: Annotated[
         Reader,
         typer.Option(help="extractive: quote the sources; llama: a language model here, whose answers are not graded."),
@@ -71,7 +81,7 @@ def demo(
             reader=reader_settings(Reader.openai, model.url, NAME, "") if model else {},
             sample_web=sample_folder(samples),
             gguf=model_file(reader, None),
-            agent=CHECKOUT if agent else None,
+            agent=cache() if agent else None,
         )
         finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
     if once and not finished:

@@ -35,5 +35,7 @@ def _run(args: Sequence[str], called: str) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != _PACKAGE:
             raise
-        raise CliError("The package quelea-evaluation is not installed; `make setup` installs it.") from error
+        raise CliError(
+            "The package quelea-evaluation is not installed; pip install quelea-evaluation, in a checkout `make setup`."
+        ) from error
     evaluation.app(args=list(args), prog_name=called)

@@ -17,8 +17,9 @@ from typing import Annotated, Any
 import typer
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.options import DEFAULT_HOME, HomeDir
+from quelea_cli.options import DEFAULT_HOME, SAMPLES, HomeDir
 from quelea_cli.output import consoles, say
+from quelea_cli.places import cache
 from quelea_cli.stack.agent import check_engine
 from quelea_cli.stack.engine import MODEL_FILE, check_model
 from quelea_cli.stack.home import Home
@@ -28,8 +29,7 @@ from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
 from quelea_cli.stack.supervisor import Supervisor
 
-MODEL_FOLDER = Path(".cache/models/multilingual-e5-small")
-CHECKOUT = Path(__file__).resolve().parents[3]
+MODEL_FOLDER = "models/multilingual-e5-small"
 _UNPACK_SECONDS = 300.0
 
 Work = Callable[[str], Coroutine[Any, Any, None]]
@@ -132,7 +132,7 @@ def up(
         web=web,
         sample_web=sample_folder() if sample_web else None,
         gguf=model_file(reader, gguf),
-        agent=CHECKOUT if agent else None,
+        agent=cache() if agent else None,
         fetch=fetch,
         tls=tls,
     )
@@ -143,17 +143,18 @@ def up(
     serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
 
 
-def sample_folder(samples: Path = CHECKOUT / "samples") -> Path:
-    """Where the sample web is; CliError when this is no checkout."""
+def sample_folder(samples: Path = SAMPLES) -> Path:
+    """Where the sample web is; CliError when the samples are not installed."""
     if not (samples / "web" / "site.json").is_file():
-        raise CliError(f"No sample web in {samples / 'web'}; it is part of the repository.", EXIT_USAGE)
+        message = f"No sample web in {samples / 'web'}; the distribution quelea has it (pip install quelea)."
+        raise CliError(message, EXIT_USAGE)
     return samples / "web"
 
 
 def model_file(reader: Reader, named: Path | None) -> Path | None:
     """The model that is run here; None where none is. CliError where it cannot be."""
     if reader is Reader.llama:
-        return check_model(named or CHECKOUT / MODEL_FILE)
+        return check_model(named or cache() / MODEL_FILE)
     if named:
         raise CliError("--gguf needs --reader llama.", EXIT_USAGE)
     return None
@@ -273,7 +274,7 @@ def encoder() -> Path | str:
     named = os.environ.get("QUELEA_EMBEDDER_MODEL", "")
     if named:
         return named
-    folder = (CHECKOUT if (CHECKOUT / "proto").is_dir() else Path.cwd()) / MODEL_FOLDER
+    folder = cache() / MODEL_FOLDER
     if not (folder / "modules.json").exists():
         say(consoles()[1], f"Unpacking the encoder into {folder} (once) …")
     command = [sys.executable, "-m", "quelea_embedder.unpack", "--out", str(folder)]

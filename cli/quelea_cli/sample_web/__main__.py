@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 from quelea_cli.errors import CliError
+from quelea_cli.places import samples
 from quelea_cli.sample_web.server import SampleWeb
 from quelea_cli.sample_web.site import HOSTS, load
 
@@ -17,7 +18,7 @@ def main() -> None:
     """Serve until a signal comes."""
     parser = argparse.ArgumentParser(prog="python -m quelea_cli.sample_web", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="On 127.0.0.1; 0 takes a free one.")
-    parser.add_argument("--folder", type=Path, default=Path(__file__).resolve().parents[3] / "samples" / "web")
+    parser.add_argument("--folder", type=Path, default=samples() / "web")
     given = parser.parse_args()
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -37,23 +37,26 @@ def check_engine(environment: Mapping[str, str]) -> None:
             EXIT_USAGE,
         ) from error
     if not found:
-        raise CliError(f"The engine has no image {image}; `make runner-image` builds it.", EXIT_USAGE)
+        raise CliError(
+            f"The engine has no image {image}; pull or load it, or build it in a checkout: make runner-image.",
+            EXIT_USAGE,
+        )
 
 
-def sandbox_service(home: Home, port: int, checkout: Path, environment: Mapping[str, str], log_level: str) -> Service:
+def sandbox_service(home: Home, port: int, cache: Path, environment: Mapping[str, str], log_level: str) -> Service:
     """The sandbox.
 
     Args:
         home: Where its data are kept.
         port: Of gRPC.
-        checkout: Has the catalogue of tools.
+        cache: Has the catalogue of tools.
         environment: The user's; wins, but for addresses and folders.
         log_level: Its own.
     """
     own = {
         "QUELEA_SANDBOX_LISTEN": f"{LOOPBACK}:{port}",
         "QUELEA_SANDBOX_MARKET_SOCKET_DIR": str(home.market_socket),
-        "QUELEA_SANDBOX_TOOLS_FILE": str(checkout / ".cache/tools/catalogue.jsonl"),
+        "QUELEA_SANDBOX_TOOLS_FILE": str(cache / "tools/catalogue.jsonl"),
         "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home.market / "tool-health.json"),
     }
     return Service(

@@ -11,8 +11,8 @@ from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.probes import http_probe
 
-MODEL_FILE = Path(".cache/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
-"""What `make engine-cpu` fetches, in the checkout."""
+MODEL_FILE = "models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+"""What `make engine-cpu` fetches, in the cache folder (places.cache)."""
 _LOOPBACK = "127.0.0.1"
 _CONTEXT = 8192
 _START_SECONDS = 300.0
@@ -21,7 +21,10 @@ _START_SECONDS = 300.0
 def check_model(model: Path) -> Path:
     """The file of the model. Raises CliError where it or llama.cpp is missing."""
     if importlib.util.find_spec("xllamacpp") is None:
-        raise CliError("llama.cpp is not installed; `make engine-cpu` installs it.", EXIT_USAGE)
+        raise CliError(
+            "llama.cpp is not installed; pip install 'quelea[llama]' does it, in a checkout `make engine-cpu`.",
+            EXIT_USAGE,
+        )
     if not model.is_file():
         raise CliError(
             f"No model at {model}; `make engine-cpu` fetches one (1.1 GB), --gguf names another.", EXIT_USAGE

@@ -49,7 +49,8 @@ async def test_the_tools_are_listed_with_their_schemas(stand: Any) -> None:
     async with Client(f"{stand.url}/mcp") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {
-        "search_tools", "tool_details", "ask", "execute_python", "list_companies", "get_statement", "find_figures"
+        "search_tools", "tool_details", "ask", "execute_python", "list_companies", "get_statement", "find_figures",
+        "search_passages", "list_documents", "analyse",
     }  # fmt: skip
     schema = tools["search_tools"].input_schema
     assert schema["required"] == ["query"]
@@ -126,6 +127,29 @@ async def test_nonsense_is_refused_and_the_server_goes_on(stand: Any, body: byte
         assert (await client.list_tools()).tools
 
 
+async def test_passages_and_documents_by_filters(stand: Any) -> None:
+    async with Client(f"{stand.url}/mcp") as client:
+        asked = {"query": "net sales", "filters": {"companies": ["Apple"]}, "limit": 2, "as_of": "2024-01-02"}
+        found = (await client.call_tool("search_passages", asked)).structured_content
+        listed = (await client.call_tool("list_documents", {"filters": {"companies": ["Apple"]}})).structured_content
+        everything = (await client.call_tool("list_documents", {})).structured_content
+        for tool, wrong, told in (
+            ("search_passages", {"query": "  "}, "query"),
+            ("search_passages", {"query": "x", "limit": 51}, "limit"),
+            ("search_passages", {"query": "x", "as_of": "today"}, "YYYY-MM-DD"),
+            ("search_passages", {"query": "x", "filters": {"colour": "red"}}, "colour"),
+            ("list_documents", {"page_token": "no token of ours"}, "page_token"),
+        ):
+            refused = await client.call_tool(tool, wrong)
+            assert refused.is_error, (tool, wrong)
+            assert told in text_of(refused), (tool, wrong, text_of(refused))
+    assert 1 <= len(found["passages"]) <= 2
+    assert {one["company"] for one in found["passages"]} == {"Apple"}
+    assert found["passages"][0]["text"]
+    assert {one["company"] for one in listed["documents"]} == {"Apple"}
+    assert 0 < listed["total"] < everything["total"]
+
+
 def turnover(value: str, year: int) -> retriever_pb2.StatedFact:
     fact = common_pb2.Fact(
         statement="income", label="Turnover", concept="revenue", value=value, unit="USD", printed=value, start=3, end=6,
@@ -167,11 +191,20 @@ async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
         command=sys.executable, args=["-m", "quelea_gateway.mcp", "--url", stand.url], env=dict(os.environ)
     )
     async with Client(command) as client:
-        assert len((await client.list_tools()).tools) == 7
+        assert len((await client.list_tools()).tools) == 10
+        apple = {"companies": ["Apple"], "document_types": ["10-Q"]}
+        passages = await client.call_tool("search_passages", {"query": "net sales", "filters": apple, "limit": 3})
+        documents = await client.call_tool("list_documents", {"filters": apple})
+        run = await client.call_tool("analyse", {"question": QUESTION})
         result = await client.call_tool("execute_python", {"code": "print(1)"})
         search = await client.call_tool("search_tools", {"query": "x"})
         statement = await client.call_tool("get_statement", {"company": "Kestrel", "years": 1})
     assert [line["cells"][0]["value"] for line in statement.structured_content["lines"]] == ["900"]
+    assert passages.structured_content["passages"]
+    assert {one["company"] for one in passages.structured_content["passages"]} == {"Apple"}
+    assert documents.structured_content["total"] >= 1
+    assert run.is_error
+    assert "agent" in text_of(run)
     assert result.structured_content["stdout"] == "1\n"
     assert search.is_error
     assert "make tools" in text_of(search)

@@ -14,13 +14,17 @@ from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.analyst import OFF
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
-from quelea_gateway.rest.schemas import AnswerOut
+from quelea_gateway.rest.documents import DocumentOut
+from quelea_gateway.rest.openai.agent import finish
+from quelea_gateway.rest.run_schemas import RunOut
+from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
 
 Json = dict[str, Any]
 
@@ -28,6 +32,12 @@ TENANT: ContextVar[str] = ContextVar("mcp_tenant", default="")
 """The name of the caller's key, set for each request."""
 
 _MOST_COMPANIES = 1000
+_DOCUMENTS = 50
+"""A page of the list."""
+_OF_A_PASSAGE = (
+    "document_id", "title", "uri", "page", "start", "end", "published", "company", "period", "document_type", "text",
+    "table_head", "score",
+)  # fmt: skip
 _MOST_CODE = 256 * 1024
 _MOST_FILE = 256 * 1024
 """Bytes of a file that is sent back whole; of a larger one only its name and size."""
@@ -47,6 +57,18 @@ class Actions(Protocol):
 
     async def ask(self, question: str, as_of: str) -> Json:
         """A cited answer."""
+        ...
+
+    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+        """Passages, best first."""
+        ...
+
+    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+        """Stored documents, one page of them."""
+        ...
+
+    async def analyse(self, question: str, as_of: str) -> Json:
+        """What a run of the agent came to."""
         ...
 
     async def list_companies(self) -> Json:
@@ -116,6 +138,54 @@ class GatewayActions:
             raise ToolError(error.message) from error
         said: Json = answer.model_dump(mode="json")
         return {key: said[key] for key in ("answer", "citations", "as_of", "route", "notices") if key in said}
+
+    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+        """As POST /v1/search."""
+        gateway = self._gateway
+        try:
+            found = await gateway.retriever.search(
+                rules.check_text(query, gateway.limits, "query"),
+                k=rules.check_k(limit, limit),
+                as_of=rules.check_as_of(as_of),
+                filters=filters.core(),
+            )
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {
+            "reading": found.reading.text,
+            "passages": [{name: getattr(one, name) for name in _OF_A_PASSAGE} for one in found.passages],
+        }
+
+    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+        """As GET /v1/documents."""
+        try:
+            found = await self._gateway.retriever.documents(
+                page_size=_DOCUMENTS, page_token=page_token, filters=filters.core()
+            )
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {
+            "documents": [DocumentOut.of(document).model_dump(mode="json") for document in found.documents],
+            "next_page_token": found.next_page_token or None,
+            "total": found.total,
+        }
+
+    async def analyse(self, question: str, as_of: str) -> Json:
+        """As POST /v1/agent/runs, waited for; a caller who leaves ends the run."""
+        gateway = self._gateway
+        try:
+            manager = await gateway.analyst.ready()
+            wanted = run_requests.build(
+                question, gateway.limits, gateway.analyst.budgets, tenant=TENANT.get(), as_of=as_of
+            )
+            run = RunOut.of(await finish(manager, await manager.start(wanted)))
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        if run.answer is None:
+            raise ToolError(run.error or f"The run was {run.state}.")
+        said: Json = run.answer.model_dump(mode="json")
+        sources = [one for one in said["sources"] if one["used"]]
+        return {"run": run.id, "answer": said["text"], "missing": said["missing"], "sources": sources}
 
     async def list_companies(self) -> Json:
         """As GET /v1/companies."""
@@ -258,6 +328,19 @@ class RemoteActions:
     async def ask(self, question: str, as_of: str) -> Json:
         """Forwarded."""
         return await self._call("ask", {"question": question, "as_of": as_of})
+
+    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+        """Forwarded."""
+        asked = {"query": query, "filters": filters.model_dump(), "limit": limit, "as_of": as_of}
+        return await self._call("search_passages", asked)
+
+    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+        """Forwarded."""
+        return await self._call("list_documents", {"filters": filters.model_dump(), "page_token": page_token})
+
+    async def analyse(self, question: str, as_of: str) -> Json:
+        """Forwarded."""
+        return await self._call("analyse", {"question": question, "as_of": as_of})
 
     async def list_companies(self) -> Json:
         """Forwarded."""

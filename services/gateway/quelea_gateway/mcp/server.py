@@ -10,10 +10,12 @@ from pydantic import Field
 
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
+from quelea_gateway.rest.schemas import FiltersIn
 from quelea_gateway.version import VERSION
 
 _ABOUT = (
-    "Quelea answers finance questions from a knowledge base with citations, has the figures of the stored filings' "
+    "Quelea answers finance questions from a knowledge base with citations (ask), finds its passages (search_passages, "
+    "list_documents), analyses by code of its own (analyse), has the figures of the stored filings' "
     "statements as data (list_companies, get_statement, find_figures), and a catalogue of functions that get "
     "market data: find one with search_tools, read how to call it with tool_details, run Python that calls it with "
     "execute_python."
@@ -21,6 +23,9 @@ _ABOUT = (
 Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
 Basis = Literal["consolidated", "parent"]
 AsOf = Annotated[str, Field(max_length=10, description="Only what had come out by this day, YYYY-MM-DD.")]
+
+Filters = Annotated[FiltersIn, Field(description="All given fields must hold; in a field any of its values.")]
+_EVERYTHING = FiltersIn()
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
@@ -52,6 +57,32 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     ) -> dict[str, Any]:
         """Answer a question from the knowledge base; every [n] of the answer is one of the citations."""
         return await actions.ask(question, as_of)
+
+    @server.tool(annotations=_READ_ONLY)
+    async def search_passages(
+        query: Annotated[str, Field(min_length=1, max_length=8000, description="What is looked for, any language.")],
+        filters: Filters = _EVERYTHING,
+        limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of passages.")] = 10,
+        as_of: AsOf = "",
+    ) -> dict[str, Any]:
+        """Find passages of stored documents, best first: the text with document, page and span, to write from."""
+        return await actions.search_passages(query, filters, limit, as_of)
+
+    @server.tool(annotations=_READ_ONLY)
+    async def list_documents(
+        filters: Filters = _EVERYTHING,
+        page_token: Annotated[str, Field(max_length=2000, description="next_page_token of the page before.")] = "",
+    ) -> dict[str, Any]:
+        """List stored documents: title, company, type, period, day, pages."""
+        return await actions.list_documents(filters, page_token)
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    async def analyse(
+        question: Annotated[str, Field(min_length=1, max_length=8000, description="What is to be found out.")],
+        as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
+    ) -> dict[str, Any]:
+        """Have the agent analyse: it searches, gets market data, runs code. Takes minutes; needs a language model."""
+        return await actions.analyse(question, as_of)
 
     @server.tool(annotations=_READ_ONLY)
     async def list_companies() -> dict[str, Any]:

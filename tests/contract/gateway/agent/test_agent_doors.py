@@ -5,6 +5,7 @@ import json
 import grpc
 import openai
 import pytest
+from mcp import Client as McpClient
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
 from quelea_kit.errors import Unavailable
 from support.agent_runs import QUESTION, client, until
@@ -45,6 +46,16 @@ async def test_the_openai_route(parts):
     assert ends == ["stop"]
     assert (usage.prompt_tokens, usage.completion_tokens) == (1100, 220)
     await made.close()
+
+
+async def test_over_mcp_a_run_is_waited_for(parts):
+    async with McpClient(f"{parts.url}/mcp") as made:
+        result = await made.call_tool("analyse", {"question": QUESTION})
+        refused = await made.call_tool("analyse", {"question": QUESTION, "as_of": "2999-01-01"})
+    said = result.structured_content
+    assert "190.17" in said["answer"]
+    assert said["sources"][0]["number"] == 1
+    assert refused.is_error
 
 
 async def test_a_run_that_used_its_steps_up_ends_with_length():

@@ -74,7 +74,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
         chunks = Chunks(AGENT, with_usage=with_usage(body))
         events = _events(manager, run, base, chunks, standalone, annotated=not is_open_webui(request))
         return respond(events, gateway.settings.keep_alive_seconds)
-    ended = await while_there(request, _wait_for_end(manager, run))
+    ended = await while_there(request, finish(manager, run))
     if ended.answer is None:
         raise QueleaError(ended.error or f"The run was {ended.state}.", details={"run": ended.id})
     message = {
@@ -107,7 +107,8 @@ async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | 
         return Standalone(together, "rules") if together != question.text else None
 
 
-async def _wait_for_end(manager: Manager, run: Run) -> Run:
+async def finish(manager: Manager, run: Run) -> Run:
+    """The run once it has ended; it is ended where nobody waits for it any more."""
     try:
         async with contextlib.aclosing(manager.watch(run.tenant, run.id)) as events:
             async for _ in events:

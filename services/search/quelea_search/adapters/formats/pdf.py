@@ -31,7 +31,10 @@ _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")
 AMOUNT_WORDS = 6
 """Words of a printed amount, at most: "( US$ 1,234 )"."""
-_NO_TEXT = "The PDF has no text layer (a scan?); install OCR (`make ocr`), or run OCR first."
+_NO_TEXT = (
+    "The PDF has no text layer (a scan?); install OCR (pip install 'quelea[ocr]'; in a checkout `make ocr`), "
+    "or run OCR first."
+)
 GAP = 0.85
 """Font heights of empty space between two words that make them two cells."""
 
