@@ -43,7 +43,7 @@ def evaluation_service(home: Home, url: str, reader: Mapping[str, str], environm
     folders = ("--store", home.evaluations, "--folder", home.evaluation_runs, "--questions", home.questions)
     return Service(
         name="evaluation",
-        command=(sys.executable, "-m", PACKAGE, "work", "--gateway", url, *map(str, folders)),
+        command=(sys.executable, "-m", PACKAGE, "work", "--wait", "--gateway", url, *map(str, folders)),
         env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **environment, **models, "PYTHONUNBUFFERED": "1"},
         ready_line=_READY_LINE,
         start_group=2,

@@ -22,7 +22,7 @@ from quelea_evaluation.omni.report import read_run
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions, read_request
 from quelea_evaluation.publishing.views import is_arena
-from quelea_evaluation.publishing.worker import Worker, publish_folder
+from quelea_evaluation.publishing.worker import READY, Worker, publish_folder
 from quelea_evaluation.reports.store import BadRun
 
 app = typer.Typer()
@@ -61,6 +61,9 @@ def work(
     benches: Annotated[Path | None, typer.Option(help="Folder with benches for the arena beside UCFE's own.")] = None,
     gateway: Annotated[str, typer.Option(help="The Quelea that is tested.")] = "http://127.0.0.1:8080",
     tree: TreeFile = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Where another worker has the folder, wait until it ends.")
+    ] = False,
     once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
     ask: Annotated[
         str,
@@ -84,11 +87,14 @@ def work(
         folders = (questions, benches)
         means = Means(gateway, models, find_questions(questions), find_benches(benches), folders)
         with (folder / ".lock").open("w") as lock:
+            signal.signal(signal.SIGTERM, _leave)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise BadInput(f"another worker has {folder}; a store has one worker") from error
-            signal.signal(signal.SIGTERM, _leave)
+                if not wait:
+                    raise BadInput(f"another worker has {folder}; a store has one worker") from error
+                say(f"{READY}, and waits: another has {folder}")
+                fcntl.flock(lock, fcntl.LOCK_EX)
             shelf = Shelf(store)
             asked = shelf.ask(read_request(ask, means)) if ask else ""
             done = Worker(shelf, means, folder, tree).work(once=once)

@@ -29,6 +29,8 @@ from quelea_evaluation.publishing.shelf import Shelf, now
 from quelea_evaluation.publishing.steps import Means, Step, steps_of
 from quelea_evaluation.reports.store import BadRun, Row
 
+READY = "evaluations: the worker is ready"
+"""What `quelea up` waits for."""
 _LOOK_SECONDS = 1.0
 _TELL_SECONDS = 10.0
 _GRACE_SECONDS = 10.0
@@ -100,6 +102,8 @@ class Worker:
                     continue
             except QueleaError as error:  # the store is away; it may come back
                 say(f"evaluations: {error.message}")
+            except OSError as error:  # the disk of its own folder is full; the evaluation is taken up again
+                say(f"evaluations: {error}")
             if once:
                 return done
             time.sleep(_LOOK_SECONDS)
@@ -109,7 +113,7 @@ class Worker:
             self._means = self._means.look_again()
             self._shelf.tell_worker(self._means.as_row())
             if not self._told:
-                say("evaluations: the worker is ready")
+                say(READY)
             self._told = time.monotonic()
 
     def _next(self) -> Row | None:

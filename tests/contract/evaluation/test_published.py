@@ -1,5 +1,6 @@
 """What is asked for over REST is done by the worker with the real commands, and is shown as the gateway reads it."""
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from quelea_evaluation.cli import app
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.publishing.steps import Means, Step, find_benches, find_questions
-from quelea_evaluation.publishing.worker import Worker
+from quelea_evaluation.publishing.worker import READY, Worker
 from quelea_kit.testing import wait_until
 from support.asked_server import asked_server, chat_reply
 from typer.testing import CliRunner
@@ -173,6 +174,22 @@ def test_a_job_asks_for_one_does_it_and_fails_with_it(means: Means, tmp_path: Pa
     wrong = work("other")
     assert (wrong.exit_code, "'other'" in wrong.output) == (1, True)
     assert len(Shelf(str(store)).ids()) == 2
+
+
+def test_a_second_worker_is_refused_or_waits(means: Means, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    words = ["work", "--store", str(tmp_path / "store"), "--folder", str(tmp_path / "work"), "--once"]
+    with (tmp_path / "work" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = CliRunner().invoke(app, words)
+        assert (refused.exit_code, "another worker has" in refused.output) == (1, True)
+        command = [sys.executable, "-m", "quelea_evaluation", *words, "--wait"]
+        waiting = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr
+        assert waiting.stderr.readline().startswith(f"{READY}, and waits")
+        assert waiting.poll() is None
+    assert waiting.wait(120) == 0
+    waiting.stderr.close()
 
 
 def test_what_was_under_way_is_not_asked_for_twice(shelf: Shelf) -> None:

@@ -24,6 +24,7 @@ from quelea_cli.stack.model import Service
 from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
 from quelea_evaluation.endpoints.client import Address, read_address
+from quelea_evaluation.publishing.worker import READY
 
 Run = Callable[..., tuple[int, str, str]]
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # handed to code that must refuse it
@@ -194,6 +195,7 @@ def test_evaluations_are_done_by_a_worker_that_may_ask_the_readers_model(tmp_pat
     assert worker.env["QUELEA_EVAL_MODELS"].rpartition(":")[0] == f"some-model=some-model@{engine}".rpartition(":")[0]
     assert worker.env["QUELEA_EVAL_API_KEY"]
     assert str(home.questions) in worker.command
+    assert worker.ready_line == READY
     named = {"QUELEA_EVAL_MODELS": "judge=m@http://gpu:1/v1", "QUELEA_EVAL_API_KEY": "theirs"}
     env = planned(home, named, gguf=tmp_path / "some-model.gguf")["evaluation"].env
     assert {name: env[name] for name in named} == named
