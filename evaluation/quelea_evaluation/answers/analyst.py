@@ -15,6 +15,7 @@ from quelea_evaluation.stack.running import Stack
 from quelea_evaluation.statements.asked import first_statement
 
 _FIRST = 5
+"""Of the answer's evidence, in which cited passages come first."""
 _MARKER = re.compile(r"\[\d+\]")
 _OF_FIGURES = frozenset({"figure", "metric"})
 """Kinds whose first statement must have the figure: one that comes second is not an answer."""
