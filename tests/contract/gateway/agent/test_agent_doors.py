@@ -44,7 +44,7 @@ async def test_the_openai_route(parts):
     assert "Step 2: code-exec print the closes, plot them" in "".join(thoughts)
     assert "The close of 2026-11-13 was 190.17." in "".join(thoughts)
     assert ends == ["stop"]
-    assert (usage.prompt_tokens, usage.completion_tokens) == (1100, 220)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (600, 120)
     await made.close()
 
 
