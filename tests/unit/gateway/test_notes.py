@@ -195,7 +195,7 @@ def test_an_answer_as_a_workbook_links_each_figure_and_runs_no_formula() -> None
 def test_texts_of_any_length_and_kind_become_files() -> None:
     odd = "\x01" + "长" * 5000 + "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16")
     sources = [{**SOURCE, "title": odd, "quote": odd * 3}]
-    figures = [figure("", "1e999999", odd, 2023, [operand(odd, "", "x", 2023)])]
+    figures = [figure("", "1e999999", odd, 2023, [operand(odd, "", "x", 2023, number=60)])]  # not cited
     wild = note(odd, answer(answer=odd, citations=sources, figures=figures), link)
     assert note_pdf(wild).startswith(b"%PDF")
     assert note_docx(wild).startswith(b"PK")

@@ -124,7 +124,7 @@ def note(question: str, answer: Mapping[str, Any], link: Link) -> Note:
         title=" ".join(question.split())[:_MOST_TITLE],
         facts=tuple(one for one in facts if one),
         blocks=tuple(_blocks(_parsed(answer["answer"]), numbers)),
-        figures=tuple(_figure(one, answer["language"]) for one in figures),
+        figures=tuple(_figure(one, answer["language"], numbers) for one in figures),
         charts=tuple(charts(figures, answer["language"])),
         sources=tuple(_source(one, say, link(one)) for one in cited),
         remarks=tuple((title, tuple(lines)) for title, lines in remarks(answer, say)),
@@ -223,7 +223,7 @@ def _name(figure: Mapping[str, Any]) -> str:
     return figure["metric"].replace("_", " ").capitalize() or (operands[0]["label"] if operands else "")
 
 
-def _figure(figure: Mapping[str, Any], language: str) -> FigureLine:
+def _figure(figure: Mapping[str, Any], language: str, numbers: set[int]) -> FigureLine:
     value, unit = shown(figure["value"], figure["unit"], language)
     operands = figure["operands"]
     basis = figure["formula"] if figure["metric"] else ""
@@ -238,7 +238,7 @@ def _figure(figure: Mapping[str, Any], language: str) -> FigureLine:
         value=value[:_MOST_NAME],
         unit=unit[:_MOST_NAME],
         basis=basis[:_MOST_BASIS],
-        sources=tuple(dict.fromkeys(one["number"] for one in operands if one["number"])),
+        sources=tuple(dict.fromkeys(one["number"] for one in operands if one["number"] in numbers)),
     )
 
 
