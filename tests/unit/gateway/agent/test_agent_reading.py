@@ -18,6 +18,16 @@ RUN = Choice("code-exec", {"task": "get it", "apis": ("stock_us_daily",)})
 FINISH = Choice("finish")
 
 
+def test_sloppy_json_around_good_json_is_read_whole():
+    said = (
+        '{“notes”: [“two series”], "actions": [{"action": "api-select", "category": "Stock", "need": "daily prices"}, '
+        '{"action": "kb-search", "query": "NVIDIA revenue"}]}'
+    )
+    decision = read_action(ACTIONS, ["Stock"], [])(said)
+    assert decision.choices == (SELECT, SEARCH)
+    assert decision.insights == ("two series",)
+
+
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

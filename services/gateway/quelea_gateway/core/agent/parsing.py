@@ -10,7 +10,7 @@ import ast
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quelea_gateway.core.agent import loose_json
@@ -70,12 +70,22 @@ def json_value(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict) and found:
-            return found
-    for start in starts[:_LOOSE_STARTS]:
+            return _loose(text, (one for one in starts[:_LOOSE_STARTS] if one < start), around=found) or found
+    return _loose(text, starts[:_LOOSE_STARTS])
+
+
+def _loose(text: str, starts: Iterable[int], around: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """The first object that is no strict JSON; with `around` only one that holds that object, as its own part."""
+    for start in starts:
         found = loose_json.loads(text[start:])
-        if isinstance(found, dict) and found:
+        if isinstance(found, dict) and found and (around is None or _holds(found, around)):
             return found
     return None
+
+
+def _holds(value: Any, part: dict[str, Any]) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(one == part or _holds(one, part) for one in inner)
 
 
 def _loads(text: str) -> Any:
