@@ -15,7 +15,7 @@ from quelea_cli.output import minute, say, shorten
 
 _LINES = 30
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_VERDICTS = {"supported": "✓", "derived": "=", "contradicted": "✗", "not_found": "?"}
+_VERDICTS = {"supported": "✓", "derived": "=", "contradicted": "✗", "not_found": "?", "not_traced": "!"}
 
 
 def show_event(console: Console, event: Event) -> None:

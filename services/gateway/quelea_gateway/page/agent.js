@@ -161,7 +161,7 @@ class View {
       if (run.error) this.answer.append(el("p", { class: "error-line" }, run.error));
       return;
     }
-    const bad = answer.figures.filter((figure) => UNSUPPORTED.includes(figure.verdict)).length;
+    const bad = answer.figures.filter((figure) => [...UNSUPPORTED, "not_traced"].includes(figure.verdict)).length;
     const verdict = bad ? t("agentBad", { n: bad }) : t("agentGood", { n: answer.figures.length });
     this.answer.append(
       el("div", { class: "answer" }, ...answer.text.split("\n").filter(Boolean).map((line) => el("p", {}, line))),
