@@ -47,6 +47,11 @@ UNCOVERED = {
     ("search", "door"): "filings are fetched only when somebody asks for them: test_fetch_filings.py",
     ("worker", "door"): "likewise",
     ("qdrant", "qdrant"): "members of a Qdrant cluster; no Qdrant server can be had where these tests run",
+    (
+        "evaluation",
+        "gateway",
+    ): "a job: tests/contract/evaluation runs its command, test_chart_evaluation.py has its settings",
+    ("evaluation", "engine"): "likewise",
     **dict.fromkeys([("maintenance", "qdrant"), ("maintenance", "embedder"), ("maintenance", "redis")], _JOBS),
 }
 

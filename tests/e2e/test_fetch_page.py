@@ -37,4 +37,4 @@ async def test_a_button_fetches_what_the_answer_lacked_and_asks_again(chromium, 
         request = fetch_stand.world.fetches[-1]
         assert (request.company, list(request.forms)) == ("TSLA", ["10-K"])
         await offer.get_by_role("button", name="Ask again").click()
-        await page.wait_for_function("document.querySelectorAll('.turn .foot').length === 2")
+        await page.locator(".turn .foot").nth(1).wait_for()
