@@ -66,7 +66,7 @@ class AsyncClient:
         transport: In the place of the network, for tests.
 
     Raises:
-        ValueError: An address that is none.
+        ValueError: `url` is not the address of a gateway, `timeout` is not over 0, or `retries` is negative.
     """
 
     def __init__(

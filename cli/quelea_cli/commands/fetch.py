@@ -23,12 +23,14 @@ _LONGEST_SECONDS = 3600.0
 
 def fetch(
     company: Annotated[str, typer.Argument(help="Ticker, name, 简称, code of an A share, or CIK.", show_default=False)],
-    forms: Annotated[str, typer.Option(help="Of EDGAR, with commas: 10-K,10-Q,8-K,20-F. Default: 10-K,10-Q.")] = "",
+    forms: Annotated[
+        str, typer.Option(help="EDGAR forms, separated by commas: 10-K,10-Q,8-K,20-F. Default: 10-K,10-Q.")
+    ] = "",
     reports: Annotated[
-        str, typer.Option(help="Of cninfo, with commas: 年报,半年报,一季报,三季报. Default: 年报.")
+        str, typer.Option(help="cninfo reports, separated by commas: 年报,半年报,一季报,三季报. Default: 年报.")
     ] = "",
     years: Annotated[
-        int, typer.Option(help="Filed within so many years; 0: as the service is set.", min=0, max=20)
+        int, typer.Option(help="How many years back; 0 uses the default of the service.", min=0, max=20)
     ] = 0,
     replay: Annotated[
         Path | None,
