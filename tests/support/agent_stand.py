@@ -16,7 +16,7 @@ from quelea_gateway.adapters import door, sandbox
 from quelea_gateway.adapters.fake_door import FakeMarket, FakeMarketServicer
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox, FakeSandboxServicer
 from quelea_gateway.adapters.fake_tools import FakeTools
-from quelea_gateway.core.agent.manager import Manager
+from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.agent.work import Ports
 from quelea_gateway.testing import Stand, standing
 from quelea_kit.server import Server

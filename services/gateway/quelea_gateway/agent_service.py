@@ -12,9 +12,9 @@ from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
 from quelea_kit.errors import NotFound
 from quelea_kit.paging import check_page_size
 
-from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import stored_name_of
 from quelea_gateway.core.agent.model import Budget, Run
+from quelea_gateway.core.agent.runs import run_requests
 from quelea_gateway.exports import export_run
 from quelea_gateway.gateway import Gateway
 

@@ -18,12 +18,12 @@ from quelea_gateway.adapters.runs import Runs
 from quelea_gateway.adapters.sandbox import SandboxClient
 from quelea_gateway.adapters.search import PageReader, SearchClient
 from quelea_gateway.adapters.trajectories import TrajectoryFolder
-from quelea_gateway.core.agent.chat import Chat
-from quelea_gateway.core.agent.manager import Manager
+from quelea_gateway.core.agent.decision.chat import Chat
 from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.core.agent.ports import Tools
-from quelea_gateway.core.agent.quota import RunLimits
-from quelea_gateway.core.agent.run_requests import BudgetRules
+from quelea_gateway.core.agent.runs.manager import Manager
+from quelea_gateway.core.agent.runs.quota import RunLimits
+from quelea_gateway.core.agent.runs.run_requests import BudgetRules
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.ports import Checker
 from quelea_gateway.metrics import observe_run

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
 from reportlab.platypus.doctemplate import LayoutError
 
-from quelea_gateway.adapters.note_docx import note_docx
-from quelea_gateway.adapters.note_pdf import note_pdf
-from quelea_gateway.adapters.notebook import notebook
-from quelea_gateway.adapters.report import report
-from quelea_gateway.core.agent.manager import Manager
+from quelea_gateway.adapters.exports.note_docx import note_docx
+from quelea_gateway.adapters.exports.note_pdf import note_pdf
+from quelea_gateway.adapters.exports.notebook import notebook
+from quelea_gateway.adapters.exports.report import report
 from quelea_gateway.core.agent.model import ENDED, Run
+from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.export import Link, markdown
 from quelea_gateway.core.note import note
 from quelea_gateway.spreadsheet import XLSX, answer_workbook

@@ -17,16 +17,16 @@ from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
-from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.generator import GeneratorClient
-from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
+from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
 from quelea_gateway.analyst import Analyst, build_analyst
-from quelea_gateway.core.agent.prompts import AgentPrompts
+from quelea_gateway.core.agent.decision.prompts import AgentPrompts
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker

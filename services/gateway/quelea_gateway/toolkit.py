@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.tools import ToolClient, ToolIndex
-from quelea_gateway.core.agent.chat import Chat
+from quelea_gateway.core.agent.decision.chat import Chat
 from quelea_gateway.core.tools.catalogue import ToolCatalogue, ToolRules
 from quelea_gateway.settings import Settings
 

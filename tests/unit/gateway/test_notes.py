@@ -10,8 +10,8 @@ import docx
 import openpyxl
 import pypdfium2
 import pytest
-from quelea_gateway.adapters.note_docx import note_docx
-from quelea_gateway.adapters.note_pdf import note_pdf
+from quelea_gateway.adapters.exports.note_docx import note_docx
+from quelea_gateway.adapters.exports.note_pdf import note_pdf
 from quelea_gateway.core.note import charts, note, shown
 from quelea_gateway.spreadsheet import answer_workbook
 

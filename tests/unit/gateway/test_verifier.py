@@ -10,9 +10,9 @@ import pytest
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_checker import CheckPassage, check_answer
-from quelea_gateway.adapters.cross_encoder_verifier import MOST_PASSAGES, CrossEncoderVerifier
-from quelea_gateway.adapters.fake_verifier import FakeVerifier
-from quelea_gateway.adapters.model_verifier import ModelVerifier
+from quelea_gateway.adapters.verifiers.cross_encoder_verifier import MOST_PASSAGES, CrossEncoderVerifier
+from quelea_gateway.adapters.verifiers.fake_verifier import FakeVerifier
+from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
 from quelea_gateway.core.grounding import ground
 from quelea_gateway.core.model import CompletionEnd
 from quelea_gateway.core.review.verifier import (

@@ -14,8 +14,8 @@ from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.analyst import OFF
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.ports import Execution
+from quelea_gateway.core.agent.runs import run_requests
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions

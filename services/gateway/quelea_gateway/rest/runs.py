@@ -11,10 +11,10 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
-from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
-from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import Budget, Event, RunRequest
+from quelea_gateway.core.agent.runs import run_requests
+from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.exports import PICTURES, export_run
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import PageSize, PageToken

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from quelea_gateway.core.agent import actions
-from quelea_gateway.core.agent.decisions import read_action
+from quelea_gateway.core.agent.decision.decisions import read_action
 from support.agent_world import FAST, SayingModel, asking, good, ran, world
 
 ADD = '''
@@ -13,7 +13,7 @@ ADD = '''
 
 from quelea_gateway.core.agent.action import Action, text_schema
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import string
+from quelea_gateway.core.agent.decision.parsing import string
 
 
 class Add(Action):

@@ -6,13 +6,14 @@ import json
 
 import pytest
 from quelea_gateway.adapters.runs import Runs
-from quelea_gateway.core.agent import decisions, parsing, prompts, python_code, results
-from quelea_gateway.core.agent.evidence import Evidence, cells
+from quelea_gateway.core.agent.decision import decisions, parsing, prompts, python_code
+from quelea_gateway.core.agent.decision.parsing import Misfit
+from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, recall, share, tokens
 from quelea_gateway.core.agent.files import media_type, safe_name
-from quelea_gateway.core.agent.grounding import check, marked, without_unsupported
+from quelea_gateway.core.agent.grounding import results
+from quelea_gateway.core.agent.grounding.conclusion_figures import check, marked, without_unsupported
+from quelea_gateway.core.agent.grounding.evidence import Evidence, cells
 from quelea_gateway.core.agent.model import Budget, Event, Run
-from quelea_gateway.core.agent.parsing import Misfit
-from quelea_gateway.core.agent.token_budget import Section, cut_middle, recall, share, tokens
 from quelea_gateway.core.model import Passage
 from quelea_kit.errors import NotFound
 from quelea_kit.testing import wait_until_async

@@ -396,7 +396,7 @@ async def test_long_things_are_packed_into_a_small_context():
     model = SayingModel(good(), context=2048)
     ports = world(model, knowledge=Knowledge(big), market=None)
     ports = dataclasses.replace(ports, knowledge=Knowledge(big))
-    from quelea_gateway.core.agent.token_budget import tokens
+    from quelea_gateway.core.agent.decision.token_budget import tokens
 
     model.says["action"] = [json.dumps({"action": "kb-search", "query": "x"}), json.dumps({"action": "finish"})]
     outcome, _ = await done(ports, asking("Why? " * 1500))

@@ -1,8 +1,8 @@
 """Numbers that were typed into code are followed to what it prints and reports."""
 
 import pytest
-from quelea_gateway.core.agent.provenance import Session
-from quelea_gateway.core.agent.results import read_output
+from quelea_gateway.core.agent.grounding.provenance import Session
+from quelea_gateway.core.agent.grounding.results import read_output
 
 
 def nothing(number):

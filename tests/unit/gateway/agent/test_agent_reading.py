@@ -4,11 +4,11 @@ import json
 import time
 
 import pytest
-from quelea_gateway.core.agent import loose_json
-from quelea_gateway.core.agent.decisions import read_action, read_answer, read_plan
+from quelea_gateway.core.agent.decision import loose_json
+from quelea_gateway.core.agent.decision.decisions import read_action, read_answer, read_plan
+from quelea_gateway.core.agent.decision.parsing import Misfit
+from quelea_gateway.core.agent.decision.python_code import code
 from quelea_gateway.core.agent.model import Choice
-from quelea_gateway.core.agent.parsing import Misfit
-from quelea_gateway.core.agent.python_code import code
 
 ACTIONS = ("kb-search", "api-select", "api-details", "code-exec", "finish")
 DETAILS = Choice("api-details", {"name": "stock_us_daily"})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quelea_gateway.core.agent import model_call
-from quelea_gateway.core.agent.decisions import Conclusion, answer_schema, read_answer
-from quelea_gateway.core.agent.evidence import sources
-from quelea_gateway.core.agent.grounding import Checked, check, marked, without_unsupported
+from quelea_gateway.core.agent.decision import model_call
+from quelea_gateway.core.agent.decision.decisions import Conclusion, answer_schema, read_answer
+from quelea_gateway.core.agent.decision.model_call import ModelAway
+from quelea_gateway.core.agent.decision.token_budget import Section, defuse, recall
+from quelea_gateway.core.agent.grounding.conclusion_figures import Checked, check, marked, without_unsupported
+from quelea_gateway.core.agent.grounding.evidence import sources
 from quelea_gateway.core.agent.model import RunAnswer, Why
-from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import Section, defuse, recall
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.grounding import marks
 from quelea_gateway.core.numbering import Numbering

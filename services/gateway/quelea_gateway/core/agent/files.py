@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from quelea_gateway.core.agent.decision.parsing import clean
 from quelea_gateway.core.agent.model import Artifact, Run
-from quelea_gateway.core.agent.parsing import clean
 from quelea_gateway.core.agent.ports import CodeFile
 from quelea_gateway.core.agent.work import Work
 

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, TypeVar
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.action import QUERY, Action, Known, text_schema
+from quelea_gateway.core.agent.decision.parsing import string
+from quelea_gateway.core.agent.decision.token_budget import defuse
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import string
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.model import Passage
 

@@ -14,14 +14,14 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, QueleaError
 
-from quelea_gateway.core.agent import decisions
 from quelea_gateway.core.agent.actions import all_actions
 from quelea_gateway.core.agent.conclusion import conclude
-from quelea_gateway.core.agent.door_calls import collect_calls
+from quelea_gateway.core.agent.decision import decisions
+from quelea_gateway.core.agent.decision.model_call import ModelAway
+from quelea_gateway.core.agent.decision.token_budget import cut_middle
+from quelea_gateway.core.agent.grounding.door_calls import collect_calls
 from quelea_gateway.core.agent.model import FINISH, Choice, Observation, RunAnswer, RunRequest, Why
-from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import cut_middle
 from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
 
 _CLOSE_SECONDS = 5.0

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from quelea_gateway.core.agent.evidence import Evidence
+from quelea_gateway.core.agent.grounding.evidence import Evidence
+from quelea_gateway.core.agent.grounding.provenance import Session
 from quelea_gateway.core.agent.model import (
     Artifact,
     Choice,
@@ -32,7 +33,6 @@ from quelea_gateway.core.agent.ports import (
     Trajectories,
     WebSearch,
 )
-from quelea_gateway.core.agent.provenance import Session
 
 _KEYS = re.compile(r"quelea_[A-Za-z0-9_-]{20,}|\bsk-[A-Za-z0-9_-]{20,}")
 

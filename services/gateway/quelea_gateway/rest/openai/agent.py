@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.agent import run_requests
-from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Event, Run
+from quelea_gateway.core.agent.runs import run_requests
+from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.model import Question, Standalone

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from quelea_gateway.core.agent.action import Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
+from quelea_gateway.core.agent.decision.parsing import Misfit, known_name, string
 from quelea_gateway.core.agent.lookup_actions import LookupAction
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import Misfit, known_name, string
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
 

@@ -10,12 +10,12 @@ from quelea_kit.errors import Unavailable
 
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
+from quelea_gateway.core.agent.decision.parsing import string
+from quelea_gateway.core.agent.decision.token_budget import defuse
 from quelea_gateway.core.agent.lookup_actions import LookupAction, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import string
 from quelea_gateway.core.agent.ports import ApiCandidate
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 
 _READ = 3

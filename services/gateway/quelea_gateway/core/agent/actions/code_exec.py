@@ -12,19 +12,20 @@ from typing import Any, ClassVar
 
 from quelea_kit.errors import Overloaded, QueleaError
 
-from quelea_gateway.core.agent import model_call, parsing, python_code, results
 from quelea_gateway.core.agent.action import Action, Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
-from quelea_gateway.core.agent.door_calls import Collected, collect_calls
+from quelea_gateway.core.agent.decision import model_call, parsing, python_code
+from quelea_gateway.core.agent.decision.model_call import Answered, SubTask
+from quelea_gateway.core.agent.decision.parsing import known_name, string, strings
+from quelea_gateway.core.agent.decision.prompts import code_rules
+from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.files import keep
+from quelea_gateway.core.agent.grounding import results
+from quelea_gateway.core.agent.grounding.door_calls import Collected, collect_calls
+from quelea_gateway.core.agent.grounding.provenance import Session, Traced
 from quelea_gateway.core.agent.model import Artifact, Choice, Observation, ReportedResult
-from quelea_gateway.core.agent.model_call import Answered, SubTask
-from quelea_gateway.core.agent.parsing import known_name, string, strings
 from quelea_gateway.core.agent.ports import CodeFile, Execution
-from quelea_gateway.core.agent.prompts import code_rules
-from quelea_gateway.core.agent.provenance import Session, Traced
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.work import Work, plan_lines
 
 _TASK, _NAME, _MOST_APIS = 800, 120, 6

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from quelea_kit.errors import NotFound
 
 from quelea_gateway.core.agent.action import Known, text_schema
+from quelea_gateway.core.agent.decision.parsing import Misfit, string, strings
+from quelea_gateway.core.agent.decision.token_budget import defuse
 from quelea_gateway.core.agent.lookup_actions import LookupAction, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import Misfit, string, strings
 from quelea_gateway.core.agent.ports import Statements
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, StatementQuery
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from quelea_kit.errors import NotFound
 
 from quelea_gateway.core.agent.action import Known
+from quelea_gateway.core.agent.decision.parsing import Misfit, string
 from quelea_gateway.core.agent.lookup_actions import LookupAction, add_passages, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import Misfit, string
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.model import Passage

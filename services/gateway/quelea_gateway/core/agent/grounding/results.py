@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from quelea_gateway.core.agent.parsing import clean
+from quelea_gateway.core.agent.decision.parsing import clean
 
 HELPER = "quelea_results"
 EVIDENCE = "evidence.json"

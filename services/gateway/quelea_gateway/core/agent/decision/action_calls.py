@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quelea_gateway.core.agent import loose_json
 from quelea_gateway.core.agent.actions import all_actions
+from quelea_gateway.core.agent.decision import loose_json
+from quelea_gateway.core.agent.decision.parsing import LONGEST, Misfit, json_value, without_thinking
 from quelea_gateway.core.agent.model import FINISH
-from quelea_gateway.core.agent.parsing import LONGEST, Misfit, json_value, without_thinking
 
 _REACT = re.compile(
     r"^\W{0,20}(?:Action|行动|动作|下一步行动)\W{0,20}[:：]\s{0,20}[`*\"“]?([\w-]+)"

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quelea_gateway.core.agent import model_call, prompts
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
-from quelea_gateway.core.agent.action_calls import action_of, unwrap
 from quelea_gateway.core.agent.actions import all_actions, describe
-from quelea_gateway.core.agent.model import FINISH, Choice, PlanStep
-from quelea_gateway.core.agent.model_call import SubTask
-from quelea_gateway.core.agent.parsing import (
+from quelea_gateway.core.agent.decision import model_call, prompts
+from quelea_gateway.core.agent.decision.action_calls import action_of, unwrap
+from quelea_gateway.core.agent.decision.model_call import SubTask
+from quelea_gateway.core.agent.decision.parsing import (
     Misfit,
     clean,
     flat,
@@ -28,7 +27,8 @@ from quelea_gateway.core.agent.parsing import (
     strings,
     without_thinking,
 )
-from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
+from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, defuse, recall
+from quelea_gateway.core.agent.model import FINISH, Choice, PlanStep
 from quelea_gateway.core.agent.work import Work, plan_lines
 
 MOST_AT_ONCE = 4

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from quelea_gateway.core.agent.parsing import canonical
-from quelea_gateway.core.agent.results import EVIDENCE, HELPER
+from quelea_gateway.core.agent.decision.parsing import canonical
+from quelea_gateway.core.agent.grounding.results import EVIDENCE, HELPER
 
 Known = Callable[[str], str]
 """What has a number: "passage 3", "call 4", "the question"; empty: nothing."""

@@ -7,9 +7,9 @@ import contextlib
 
 from quelea_kit.errors import NotFound, Unavailable
 
-from quelea_gateway.core.agent.history import settle
 from quelea_gateway.core.agent.model import ENDED
 from quelea_gateway.core.agent.ports import RunStore
+from quelea_gateway.core.agent.runs.history import settle
 
 _POLL_SECONDS = 0.25
 _PATIENCE = 30.0

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckPassage, Report, check_answer
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.agent.evidence import Evidence
+from quelea_gateway.core.agent.decision.parsing import canonical
+from quelea_gateway.core.agent.grounding.evidence import Evidence
 from quelea_gateway.core.agent.model import NOT_TRACED, FigureCheck
-from quelea_gateway.core.agent.parsing import canonical
 from quelea_gateway.core.agent.ports import Checks
 
 _MARK = re.compile(r"[\[［【]\s*(\d+(?:\s*[,，、]\s*\d+)*)\s*[\]］】]")

@@ -12,9 +12,9 @@ from typing import Any
 
 from quelea_checker import CheckPassage
 
+from quelea_gateway.core.agent.decision.parsing import canonical
+from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.agent.model import Source
-from quelea_gateway.core.agent.parsing import canonical
-from quelea_gateway.core.agent.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.model import Passage
 from quelea_gateway.core.statement_grid import Figure
 

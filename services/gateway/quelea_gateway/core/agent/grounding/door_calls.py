@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.agent import parsing
+from quelea_gateway.core.agent.decision import parsing
 from quelea_gateway.core.agent.ports import DoorCall
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import Any
 
-from quelea_gateway.core.agent.parsing import FENCE, Misfit, clean, json_value, without_thinking
+from quelea_gateway.core.agent.decision.parsing import FENCE, Misfit, clean, json_value, without_thinking
 
 _MOST_CODE = 60_000
 _PYTHON = ("", "python", "py", "python3", "ipython", "ipython3", "jupyter", "tool_code", "code")

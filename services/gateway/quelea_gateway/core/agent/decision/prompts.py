@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from string import Template
 
-from quelea_gateway.core.agent.token_budget import Section, share, tokens
+from quelea_gateway.core.agent.decision.token_budget import Section, share, tokens
 from quelea_gateway.core.model import Message
 from quelea_gateway.core.prompts import PromptTemplate
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from quelea_gateway.core.agent import loose_json
+from quelea_gateway.core.agent.decision import loose_json
 
 LONGEST = 200_000
 FENCE = re.compile(

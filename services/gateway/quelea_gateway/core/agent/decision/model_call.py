@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
 
-from quelea_gateway.core.agent import prompts
-from quelea_gateway.core.agent.parsing import Misfit, clean
+from quelea_gateway.core.agent.decision import prompts
+from quelea_gateway.core.agent.decision.parsing import Misfit, clean
+from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, tokens
 from quelea_gateway.core.agent.ports import Completed
-from quelea_gateway.core.agent.token_budget import Section, cut_middle, tokens
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.model import Message
 

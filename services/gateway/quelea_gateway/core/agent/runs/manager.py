@@ -14,13 +14,13 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 
 from quelea_gateway.core.agent.files import BUNDLE
-from quelea_gateway.core.agent.history import artifacts_of, settle
-from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
-from quelea_gateway.core.agent.quota import RunLimits, check_day, check_queue
-from quelea_gateway.core.agent.remote_cancel import cancel_remotely
+from quelea_gateway.core.agent.runs.history import artifacts_of, settle
+from quelea_gateway.core.agent.runs.live import Live, iso
+from quelea_gateway.core.agent.runs.quota import RunLimits, check_day, check_queue
+from quelea_gateway.core.agent.runs.remote_cancel import cancel_remotely
 from quelea_gateway.core.agent.work import Ports, Rules
 
 _POLL_SECONDS = 0.5

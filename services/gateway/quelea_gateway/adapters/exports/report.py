@@ -21,7 +21,7 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Spacer, Table, XPreformatted
 
-from quelea_gateway.adapters.chinese_font import font_for, is_latin, markup, plain
+from quelea_gateway.adapters.exports.chinese_font import font_for, is_latin, markup, plain
 from quelea_gateway.core.agent.model import NOT_TRACED, Event, Run
 
 _MOST_PIXELS = 50_000_000

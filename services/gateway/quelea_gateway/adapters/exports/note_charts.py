@@ -12,7 +12,7 @@ from reportlab.graphics.shapes import Drawing, String
 from reportlab.lib.colors import HexColor
 from reportlab.pdfgen.canvas import Canvas
 
-from quelea_gateway.adapters.chinese_font import CHINESE, is_latin
+from quelea_gateway.adapters.exports.chinese_font import CHINESE, is_latin
 from quelea_gateway.core.note import Chart
 
 WIDTH, HEIGHT = 460.0, 190.0

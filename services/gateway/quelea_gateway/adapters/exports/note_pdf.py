@@ -25,8 +25,8 @@ from reportlab.platypus import (
     XPreformatted,
 )
 
-from quelea_gateway.adapters.chinese_font import font_for, markup, plain
-from quelea_gateway.adapters.note_charts import draw
+from quelea_gateway.adapters.exports.chinese_font import font_for, markup, plain
+from quelea_gateway.adapters.exports.note_charts import draw
 from quelea_gateway.core.note import Block, FigureLine, Note, NoteSource, Run
 
 _MARGIN = 22 * mm

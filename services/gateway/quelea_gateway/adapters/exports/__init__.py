@@ -1,0 +1,1 @@
+"""Answers and runs as files: DOCX, PDF, notebooks."""

@@ -1,0 +1,1 @@
+"""Who judges what words and figures cannot."""

@@ -1,0 +1,1 @@
+"""Runs side by side: asked for, queued, watched, stored, ended."""
