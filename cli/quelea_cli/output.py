@@ -74,9 +74,11 @@ def show_reading(console: Console, reading: Json | None) -> None:
 
 
 def show_standalone(console: Console, item: Json) -> None:
-    """The line "asked: …" of a follow-up: what it was understood to mean."""
+    """The line "asked: …" of a follow-up, what it was understood to mean; "searched: …" for each planned search."""
     if made := item.get("standalone"):
         say(console, f"asked: {made['question']}", "dim")
+    for search in item.get("searches") or ():
+        say(console, f"searched: {search}", "dim")
 
 
 def route_line(item: Json) -> str:

@@ -340,6 +340,8 @@ class Answer(Record):
     """None when the check could not be made."""
     standalone: Standalone | None = None
     """None when the question stands alone."""
+    searches: list[str] = []
+    """What was searched for beside the question, as a language model planned it."""
     evidence: Rows[Evidence] = Rows()
     """All that the reader was shown, cited or not."""
     figures: Figures = Figures()
@@ -407,6 +409,8 @@ class Started(Record):
     web: WebTrace | None
     standalone: Standalone | None = None
     """None when the question stands alone."""
+    searches: list[str] = []
+    """What was searched for beside the question, as a language model planned it."""
 
 
 class Quotes(Record):

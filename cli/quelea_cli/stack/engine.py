@@ -70,3 +70,9 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
         "QUELEA_GENERATOR_MODEL": model.stem,
         "QUELEA_GENERATOR_API_KEY": key,
     }
+
+
+def without_query_plan(environment: Mapping[str, str]) -> dict[str, str]:
+    """The gateway's variable that leaves questions whole: on processors a plan takes longer than it is waited for."""
+    name = "QUELEA_GATEWAY_QUERY_PLAN"
+    return {name: environment.get(name) or "none"}

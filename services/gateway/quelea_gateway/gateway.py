@@ -26,15 +26,16 @@ from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
 from quelea_gateway.analyst import Analyst, build_analyst
+from quelea_gateway.core import query_plan, structured
 from quelea_gateway.core.agent.decision.prompts import AgentPrompts
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker
 from quelea_gateway.core.prompts import PromptSource
+from quelea_gateway.core.query_plan import ModelPlanner
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
-from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
@@ -197,6 +198,7 @@ def build(settings: Settings) -> Gateway:
             checker,
             WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
             filings=search,
+            planner=ModelPlanner(generator, seconds=settings.query_plan_seconds) if settings.query_plan == "model" else None,
         ),
         reporter=reporter,
         check_pool=check_pool,
@@ -205,7 +207,7 @@ def build(settings: Settings) -> Gateway:
         toolkit=toolkit,
         feedback=build_feedback(settings),
         evaluations=build_evaluations(settings),
-        prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
+        prompt_sources=(generator, AgentPrompts(), structured.PROMPT, query_plan.PROMPT),
     )
 
 

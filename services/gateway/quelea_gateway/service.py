@@ -66,6 +66,7 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         web=_web(answer.web),
         grounding=_grounding(answer.grounding),
         standalone=_standalone(answer.standalone),
+        searches=answer.searches,
         evidence=[gateway_pb2.Shown(**vars(passage)) for passage in answer.evidence],
         figures=[_figure(figure) for figure in answer.figures],
         offers=[gateway_pb2.FetchOffer(**vars(offer)) for offer in answer.offers],
@@ -134,6 +135,7 @@ def _event(item: Started | Quoted | Delta | Grounding | Answer) -> gateway_pb2.A
             gate=_gate(item.gate),
             web=_web(item.web),
             standalone=_standalone(item.standalone),
+            searches=item.searches,
         )
         return gateway_pb2.AskResponse(started=started)
     observe_answer(item)

@@ -136,6 +136,13 @@ class Settings(ServiceSettings):
     check_seconds: float = Field(30.0, gt=0)
     """Deadline of a check, waiting included."""
 
+    query_plan: Literal["model", "none"] = "model"
+    """Whether a language model takes a question apart into searches before it is answered. Where there is only the
+    extractive reader, and where statements have the figure that is asked for, nobody is asked."""
+
+    query_plan_seconds: float = Field(8.0, gt=0, le=60)
+    """How long a question waits for its plan; then it is searched as it is, and for half a minute nobody asks again."""
+
     verifier: Literal["none", "model", "cross-encoder"] = "none"
     """Who judges what words and figures cannot: none, the configured language model, or the cross-encoder that the
     embedder serves."""

@@ -31,7 +31,8 @@ class Stand:
 async def standing(world: World | None = None, **settings: Any) -> AsyncIterator[Stand]:
     """A real HTTP and gRPC gateway on free loopback ports.
 
-    Unless a setting says otherwise keys are off, and a retriever that was stopped is not waited for.
+    Unless a setting says otherwise keys are off, a retriever that was stopped is not waited for, and questions are
+    searched as they are.
     """
     world = world or World.with_samples()
     services = FakeServices(world)
@@ -39,7 +40,7 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
     usual["feedback_url"] = f"memory://feedback-{uuid.uuid4().hex}"  # a test leaves no files
     usual["evaluations_url"] = f"memory://evaluations-{uuid.uuid4().hex}"
-    given = {**usual, "retriever_wait_seconds": 0, **services.addresses, **settings}
+    given = {**usual, "retriever_wait_seconds": 0, "query_plan": "none", **services.addresses, **settings}
     gateway = build(Settings(**given))
     running = Running(gateway)
     await running.start()

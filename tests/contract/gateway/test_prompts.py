@@ -15,7 +15,7 @@ class Source:
 
 
 def of_the_reader(told):
-    own = ("agent-", "structured")  # the gateway's
+    own = ("agent-", "structured", "query_plan")  # the gateway's
     return [one for one in told["prompts"] if not one["name"].startswith(own)]
 
 

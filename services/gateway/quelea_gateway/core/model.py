@@ -362,6 +362,8 @@ class Started:
     web: WebTrace | None
     standalone: Standalone | None = None
     """Of a follow-up."""
+    searches: tuple[str, ...] = ()
+    """What was searched for beside the question, as a language model planned it."""
 
 
 @dataclass(frozen=True)
@@ -427,6 +429,8 @@ class Answer:
     """None when the check could not be made."""
     standalone: Standalone | None = None
     """Of a follow-up."""
+    searches: tuple[str, ...] = ()
+    """What was searched for beside the question, as a language model planned it."""
     evidence: tuple[Shown, ...] = ()
     """By number: what the text cites, in the order in which it does, then the rest as it ranked."""
     figures: tuple[AnswerFigure, ...] = ()

@@ -42,6 +42,7 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.numbering import StreamedMarkers, by_appearance
 from quelea_gateway.core.ports import Checker, FilingSources, Generator, Retriever
+from quelea_gateway.core.query_plan import QueryPlanner, merge
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.review import answer_review, stand_in
 from quelea_gateway.core.review.decline import Decline, DeclineReason, decline
@@ -82,6 +83,8 @@ class _Basis:
     retrieved: Retrieved
     """All passages, best first, and the reading as the knowledge base alone has it."""
     gate: Verdict
+    searches: tuple[str, ...] = ()
+    """What was searched for beside the question."""
     route: str = "local"
     web: WebTrace | None = None
     notices: tuple[str, ...] = ()
@@ -118,6 +121,7 @@ class Pipeline:
         web: The web step; None: there is no web.
         count: Estimates tokens of a text.
         filings: Says which sources filings are fetched from; None: from none.
+        planner: Takes questions apart into searches; None: a question is searched as it is.
     """
 
     def __init__(
@@ -130,6 +134,7 @@ class Pipeline:
         *,
         count: Callable[[str], int] = estimate_tokens,
         filings: FilingSources | None = None,
+        planner: QueryPlanner | None = None,
     ) -> None:
         self._retriever = retriever
         self._generator = generator
@@ -138,6 +143,7 @@ class Pipeline:
         self._web = web
         self._count = count
         self._filings = filings
+        self._planner = planner
 
     async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
@@ -157,7 +163,7 @@ class Pipeline:
         periods = AskedPeriods.of(question.asked, question.as_of)
         if periods.impossible:
             question = replace(question, route="local")  # nor can the web have anything of it
-        basis = await self._basis(question, clock)
+        basis = await self._basis(question, reader, clock, plans=not periods.impossible)
         basis.periods = periods
         self._choose(question, basis, reader.evidence_tokens)
         started = Started(
@@ -168,6 +174,7 @@ class Pipeline:
             gate=basis.gate,
             web=basis.web,
             standalone=question.standalone,
+            searches=basis.searches,
         )
         yield started
         draft = answer_review.Draft(reader, _writer(question, basis, reader))
@@ -244,16 +251,20 @@ class Pipeline:
         except QueleaError:
             return replace(question, searched=query_for(question.text, question.history))
 
-    async def _basis(self, question: Question, clock: Clock) -> _Basis:
+    async def _basis(self, question: Question, reader: ReaderInfo, clock: Clock, *, plans: bool) -> _Basis:
         """The local passages, or, where they are not enough or the web was asked for, those and the web's."""
         if question.route == "web" and await self._providers(clock) == ():
             raise Conflict("No web search is configured; use route auto or local.", details={"field": "route"})
         with clock.waiting("retrieve"):
-            retrieved = await self._retrieve(question)
+            retrieved = await self._retrieve(question, question.query)
+        searches = await self._searches(question, retrieved, reader, clock) if plans else ()
+        if searches:
+            with clock.waiting("retrieve"):
+                retrieved = merge(retrieved, await self._search_each(question, searches), question.k)
         verdict = self._gate.judge(question, retrieved)
         if retrieved.figures:
             verdict = replace(verdict, passed=True, reasons=(say_why("stated", language_of(question.text)),))
-        basis = _Basis(retrieved, verdict)
+        basis = _Basis(retrieved, verdict, searches)
         if question.route == "local" or (question.route == "auto" and verdict.passed):
             return basis
         if self._web is None or await self._providers(clock) == ():
@@ -282,11 +293,30 @@ class Pipeline:
         sources = await self._filings.filing_sources()
         return offers_for(reading, declined, language=language_of(question.text), as_of=question.as_of, sources=sources)
 
-    async def _retrieve(self, question: Question) -> Retrieved:
+    async def _searches(
+        self, question: Question, retrieved: Retrieved, reader: ReaderInfo, clock: Clock
+    ) -> tuple[str, ...]:
+        """What the planner adds; nothing where quotes alone answer, or where statements have what is asked for."""
+        quoting = reader.reader == answer_review.QUOTING or question.model == stand_in.QUOTING_MODEL
+        stated = retrieved.figures and not retrieved.reading.is_comparison
+        if self._planner is None or quoting or stated:
+            return ()
+        with clock.waiting("plan"):
+            return await self._planner.searches(question)
+
+    async def _search_each(self, question: Question, searches: tuple[str, ...]) -> list[Retrieved]:
+        """The results of the searches that did not fail."""
+        found = await asyncio.gather(*(self._retrieve(question, one) for one in searches), return_exceptions=True)
+        for one in found:
+            if isinstance(one, BaseException) and not isinstance(one, QueleaError):
+                raise one
+        return [one for one in found if isinstance(one, Retrieved)]
+
+    async def _retrieve(self, question: Question, query: str) -> Retrieved:
         """The k best passages that were known on the day of the question."""
 
         async def best(k: int) -> Retrieved:
-            return await self._retriever.search(question.query, k=k, as_of=question.as_of, filters=question.filters)
+            return await self._retriever.search(query, k=k, as_of=question.as_of, filters=question.filters)
 
         found = await best(question.k)
         known = drop_later(found.passages, question.as_of)
@@ -461,6 +491,7 @@ def _answer(
         web=basis.web,
         grounding=done.grounding,
         standalone=question.standalone,
+        searches=basis.searches,
         evidence=record(basis.evidence),
         figures=() if done.declined else (*figures_of(basis.figures, basis.evidence), *done.figures),
     )

@@ -12,9 +12,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
-from importlib import resources
-from string import Template
 from typing import Any, Literal
 
 from quelea_checker import UNSUPPORTED, CheckPassage
@@ -22,18 +19,16 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
+from quelea_gateway.core.chat_prompts import ChatPrompt
 from quelea_gateway.core.grounding.markers import MARKER
-from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
+from quelea_gateway.core.model import Answer, CompletionEnd, Question
 from quelea_gateway.core.numbers import figures as numbers
 from quelea_gateway.core.ports import ChatModel, Checker
-from quelea_gateway.core.prompts import PromptTemplate
 
-_LANGUAGES = ("en", "zh")
+PROMPT = ChatPrompt("structured")
 _MOST_LEAVES = 400
 """Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
 _MARKERS = re.compile(rf"[ \t]{{0,8}}+{MARKER.pattern}")
-_CLOSING = re.compile(r"<(?=\s{0,3}/\s{0,3}(?:answer|question)\b)", re.IGNORECASE)
-"""What would end the data in the prompt."""
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 
 
@@ -96,7 +91,7 @@ async def answer_as_json(
     pieces: list[str] = []
     done = CompletionEnd("length")
     async for event in model.complete(
-        _prompt(language, schema=schema, question=question.asked, answer=text),
+        PROMPT.messages(language, schema=schema, question=question.asked, answer=text),
         json_schema=schema,
         model=question.model,
         max_tokens=max_tokens,
@@ -110,7 +105,7 @@ async def answer_as_json(
     made = Structured(
         "".join(pieces),
         model=done.model,
-        prompt_version=_parts(language)[0],
+        prompt_version=PROMPT.version(language),
         prompt_tokens=done.prompt_tokens,
         completion_tokens=done.completion_tokens,
     )
@@ -187,28 +182,3 @@ def _lines(value: Any) -> Iterator[tuple[str, str]]:
 def _spoken_name(name: str) -> str:
     """net_sales and netSales as net sales."""
     return " ".join(word.lower() for word in _WORDS.findall(name)) or "value"
-
-
-@cache
-def _parts(language: str) -> tuple[str, Template, Template]:
-    """(version, system, user)."""
-    head, system, user = re.split(r"^---(?:system|user)---\n", _read(language), flags=re.MULTILINE)
-    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
-
-
-def _read(language: str) -> str:
-    return (resources.files(__package__) / "templates" / f"structured.{language}.txt").read_text(encoding="utf-8")
-
-
-def _prompt(language: str, **values: str) -> list[Message]:
-    _, system, user = _parts(language)
-    shown = {name: _CLOSING.sub("‹", text) for name, text in values.items()}
-    return [Message("system", system.substitute(shown)), Message("user", user.substitute(shown))]
-
-
-class StructuredPrompts:
-    """The templates of this step among those that are listed."""
-
-    async def prompts(self) -> tuple[PromptTemplate, ...]:
-        """All of them."""
-        return tuple(PromptTemplate("structured", one, _parts(one)[0], _read(one)) for one in _LANGUAGES)

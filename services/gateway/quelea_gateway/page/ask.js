@@ -10,7 +10,7 @@ import { routeDetails } from "./route.js";
 import { sourceList } from "./sources.js";
 import { examples, has, readingText, t } from "./texts.js";
 import { thumbs } from "./thumbs.js";
-import { exportButtons, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
+import { exportButtons, searchesLine, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
 const turns = []; // {question, text, cited, started, grounding, answer, error, node}, newest last
 let running = null;
@@ -54,6 +54,7 @@ function draw(turn) {
   const parts = [el("h2", { class: "asked" }, turn.question)];
   parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
   if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
+  parts.push(searchesLine((answer ?? started)?.searches));
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
   parts.push(withheldBox(turn.grounding));

@@ -133,6 +133,7 @@ const TEXTS = {
   verdict_contradicted: ["contradicted by the evidence", "与资料不符"],
   verdict_not_found: ["not found in the evidence", "未见于资料"],
   withheld: ["Withheld, the evidence does not bear it out ({n})", "因资料不支持而未显示（{n}）"],
+  alsoSearched: ["also searched for {n}", "另外检索了 {n} 条"],
   understoodAs: ["understood as: {question}", "理解为：{question}"],
   by_model: ["rewritten by the language model", "由语言模型改写"],
   by_rules: ["completed from the conversation by rules", "根据对话按规则补全"],

@@ -44,6 +44,17 @@ export function standaloneLine(standalone) {
   return el("p", { class: "reading standalone", title: by }, t("understoodAs", { question: standalone.question }));
 }
 
+/** "also searched for: …" where a language model took the question apart. */
+export function searchesLine(searches) {
+  if (!searches?.length) return null;
+  return el(
+    "details",
+    { class: "reading" },
+    el("summary", {}, t("alsoSearched", { n: searches.length })),
+    el("ul", {}, ...searches.map((one) => el("li", {}, one))),
+  );
+}
+
 /** Buttons that copy the answer with its sources as Markdown, or save it: as Markdown, as a research note, as a workbook. */
 export function exportButtons(question, answer) {
   const state = el("span", { class: "meta", role: "status" });

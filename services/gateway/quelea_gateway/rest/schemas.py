@@ -368,6 +368,9 @@ class AnswerOut(BaseModel):
     web: WebOut | None = Field(description="null when the web was not asked.")
     grounding: GroundingOut | None = Field(default=None, description="null when the check could not be made.")
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
+    searches: list[str] = Field(
+        default=[], description="What was searched for beside the question, as a language model planned it."
+    )
     evidence: list[ShownOut] = Field(default=[], description="All that the reader was shown, cited or not.")
     figures: list[AskedFigureOut] = Field(
         default=[],
@@ -400,6 +403,7 @@ class AnswerOut(BaseModel):
             web=WebOut.of(answer.web),
             grounding=GroundingOut.of(answer.grounding),
             standalone=StandaloneOut.of(answer.standalone),
+            searches=list(answer.searches),
             evidence=[ShownOut.of(passage) for passage in answer.evidence],
             figures=[AskedFigureOut.of(figure) for figure in answer.figures],
             offers=[FetchOfferOut.of(offer) for offer in answer.offers],
@@ -434,6 +438,9 @@ class StartedOut(BaseModel):
     gate: GateOut
     web: WebOut | None
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
+    searches: list[str] = Field(
+        default=[], description="What was searched for beside the question, as a language model planned it."
+    )
 
     @classmethod
     def of(cls, started: core.Started) -> StartedOut:
@@ -446,6 +453,7 @@ class StartedOut(BaseModel):
             gate=GateOut.of(started.gate),
             web=WebOut.of(started.web),
             standalone=StandaloneOut.of(started.standalone),
+            searches=list(started.searches),
         )
 
 
