@@ -138,16 +138,20 @@ def read_values(folder: Path) -> RowFile:
 
 
 def find_last(run: Run) -> Path | None:
-    """The run beside this one that was last, over the same questions and of the same system, and has a result."""
+    """The run beside this one that was last, over the same questions and of the same system, and has a result.
+
+    One that did not keep its gate is no measure for the next: else the same fall would pass the second time.
+    """
     found: list[tuple[str, Path]] = []
     for folder in run.folder.resolve().parent.iterdir():
         if folder == run.folder.resolve() or not (folder / "result.json").is_file():
             continue
         try:
             manifest = read_manifest(folder, RUN)
+            broken = (read_result(folder).get("gate") or {}).get("breaches")
         except BadRun:
             continue
-        same = manifest["data"] == run.manifest["data"]
+        same = not broken and manifest["data"] == run.manifest["data"]
         if same and manifest["settings"]["system"] == run.manifest["settings"]["system"]:
             found.append((manifest["sessions"][0]["started"], folder))
     return max(found)[1] if found else None

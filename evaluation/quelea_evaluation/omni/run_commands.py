@@ -33,7 +33,7 @@ from quelea_evaluation.omni.report import (
 )
 from quelea_evaluation.omni.running import Progress, ask_all
 from quelea_evaluation.omni.systems import ChatSystem, Quelea, System
-from quelea_evaluation.reports.store import RunFolder, hash_file
+from quelea_evaluation.reports.store import RunFolder, hash_file, write_json
 
 
 def run(
@@ -207,6 +207,8 @@ def report(
         result = write_report(found, read_matrix(tree), against, pictures=pictures)
         if thresholds is not None:
             breaches = find_breaches(thresholds, result, before)
+            result["gate"] = {"beside": last.name if last else "", "breaches": breaches}
+            write_json(run / "result.json", result)
             say(f"gate: beside {last.name}" if last else "gate: no earlier run; only the limits of the file are held")
     if as_json:
         tell_json(result)

@@ -364,6 +364,10 @@ def test_the_gate_stops_what_is_worse_than_the_last_run(tmp_path: Path) -> None:
     said = omni("report", tmp_path / "second", "--gate", limits, "--no-pictures", code=1)
     assert "em_max is 0.5000, the last run had 1.0000 [1.0000, 1.0000]" in said
     assert "at least" not in said
+    with asked_server(worse) as gateway:
+        omni("run", file, "--out", tmp_path / "third", "--gateway", gateway.url)
+    said = omni("report", tmp_path / "third", "--gate", limits, "--no-pictures", code=1)
+    assert "gate: beside first" in said, "a run that did not keep its gate is no measure for the next"
     limits.write_text("metrics:\n  em_max: {at_least: 0.6, may_fall: true}\n  accuracy:\n")
     said = omni("report", tmp_path / "second", "--gate", limits, "--no-pictures", code=1)
     assert "em_max is 0.5000, at least 0.6 is wanted" in said
