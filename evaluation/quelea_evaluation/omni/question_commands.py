@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,8 @@ from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
-from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
-from quelea_evaluation.omni.knowledge import Section, documents, sections_of
+from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, fill, wanted_cells
+from quelea_evaluation.omni.knowledge import Section, SectionFile, documents, sections_of
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
@@ -58,7 +58,7 @@ def topics(
     async def work() -> Matrix:
         chat = Chat(address.url, address.model, address.key or api_key, seconds)
         try:
-            openings = await _read(gateway, gateway_key, 1, seconds)
+            openings = [one async for one in _read(gateway, gateway_key, 1, seconds)]
             return await propose_topics(openings, chat, least, max(least, most))
         finally:
             await chat.close()
@@ -78,8 +78,8 @@ def _writer(model: str, url: str, home: Path) -> Address:
         return read_address(STACK, "--model", home) if model == STACK else Address(model, url)
 
 
-async def _read(gateway: str, key: str, per_document: int, seconds: float) -> list[Section]:
-    """Sections of all documents.
+async def _read(gateway: str, key: str, per_document: int, seconds: float) -> AsyncIterator[Section]:
+    """Sections of all documents, document by document.
 
     Raises:
         BadInput: There is no document, or none with text enough.
@@ -88,14 +88,15 @@ async def _read(gateway: str, key: str, per_document: int, seconds: float) -> li
         listed = await documents(client)
         if not listed:
             raise BadInput(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
-        found: list[Section] = []
+        found = 0
         with progress("documents read", len(listed)) as show:
             for at, one in enumerate(listed, 1):
-                found += await sections_of(client, one, per_document)
+                for section in await sections_of(client, one, per_document):
+                    found += 1
+                    yield section
                 show(at)
     if not found:
         raise BadInput(f"None of the {len(listed)} documents at {gateway} has a page with text enough to ask about.")
-    return found
 
 
 @dataclass
@@ -142,30 +143,34 @@ def generate(
         notes = {"address": model_url or STACK, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
         with RunFolder(out, QUESTIONS, settings, {}, notes) as folder:
             rows = folder.rows("calls")
+            drafts, found = Drafts(out / "drafts.jsonl"), SectionFile(out / "sections.jsonl")
 
             async def work() -> _Made:
                 chat = Chat(address.url, address.model, address.key or api_key, seconds)
                 try:
-                    found = await _read(gateway, gateway_key, sections, seconds)
+                    async for section in _read(gateway, gateway_key, sections, seconds):
+                        found.add(section)
                     with progress("calls", None) as show:
                         calls = Calls(
                             chat, rows, lambda s: show(s.calls, f"{s.prompt_tokens + s.completion_tokens} tokens")
                         )
                         sorted_, unsorted = await classify(found, matrix, calls, concurrency)
                         wanted = wanted_cells(matrix, topic or (), task or ())
-                        cells = await fill(sorted_, matrix, wanted, calls, per_cell, concurrency)
+                        cells = await fill(sorted_, found, matrix, wanted, calls, drafts, per_cell, concurrency)
                     counts = {name: len(held) for name, held in sorted_.items()}
                     return _Made(len(found), counts, unsorted, cells, calls)
                 finally:
                     await chat.close()
+                    found.close()
 
             made = asyncio.run(work())
-            kept = [one for cell in made.cells for one in cell.questions]
-            write_rows(out / "questions.jsonl", (one.as_row() for one in kept))
+            write_rows(out / "questions.jsonl", drafts.of(made.cells))
+            drafts.remove()
             table = out / "review.csv"
             if not table.exists():
-                write_review(table, kept)
-            summary = {**_summary(made, price), "not_in_review": len({one.id for one in kept} - reviewed_ids(table))}
+                write_review(table, read_questions(out / "questions.jsonl"))
+            unread = {one for cell in made.cells for one in cell.questions} - reviewed_ids(table)
+            summary = {**_summary(made, price), "not_in_review": len(unread)}
             folder.finish(summary)
     if as_json:
         tell_json(summary)

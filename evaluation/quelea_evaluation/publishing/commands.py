@@ -20,9 +20,9 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.comparison import read_thresholds
 from quelea_evaluation.omni.console import TreeFile
 from quelea_evaluation.omni.report import read_run
-from quelea_evaluation.publishing.gate import hold_gate
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions, read_request
+from quelea_evaluation.publishing.thresholds import hold_thresholds
 from quelea_evaluation.publishing.views import is_arena
 from quelea_evaluation.publishing.worker import READY, Worker, publish_folder
 from quelea_evaluation.reports.store import BadRun
@@ -78,7 +78,7 @@ def work(
     gate: Annotated[
         Path | None,
         typer.Option(
-            help="YAML with limits, with --once and --ask: exit code 1 when one is passed, or a metric is worse than last."
+            help="With --once --ask: YAML with limits; exit code 1 when one is passed, or a metric is worse than last."
         ),
     ] = None,
 ) -> None:
@@ -117,7 +117,7 @@ def work(
             done = Worker(shelf, means, folder, tree).work(once=once)
             ended = (shelf.read(asked, "state") or {}) if asked else {"state": "succeeded"}
             if thresholds is not None and ended.get("state") == "succeeded":
-                last, breaches = hold_gate(shelf, asked, thresholds)
+                last, breaches = hold_thresholds(shelf, asked, thresholds)
                 say(f"gate: beside {last}" if last else "gate: no earlier evaluation; only the limits are held")
     tell(f"{done} evaluations done")
     if ended.get("state") != "succeeded":

@@ -11,7 +11,7 @@ _SAME = ("system", "route", "model", "passages", "questions", "judges")
 """Of `run` in a result: what must be the same for two of them to be compared."""
 
 
-def hold_gate(shelf: Shelf, evaluation_id: str, thresholds: Row) -> tuple[str, list[str]]:
+def hold_thresholds(shelf: Shelf, evaluation_id: str, thresholds: Row) -> tuple[str, list[str]]:
     """Hold a finished evaluation against limits and the last one like it; what is found is noted in its state.
 
     One that did not keep its gate is no measure for the next: else the same fall would pass the second time.
