@@ -16,12 +16,13 @@ def describe_dialogues(lines: Iterable[Row]) -> dict[str, Any]:
     """Dialogues of one system: how they ended, rounds, tokens of all calls, time."""
     statuses, ends = Counter[str](), Counter[str]()
     usage: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
-    rounds = cut = 0
+    rounds = cut = people = 0
     milliseconds = 0.0
     for line in lines:
         statuses[line["status"]] += 1
         ends[line["ended_by"]] += 1
         rounds += line["rounds"]
+        people += "rater" in line
         milliseconds += line["milliseconds"]
         cut += any(turn.get("finish_reason") == "length" for turn in line["turns"])
         for who, sums in usage.items():
@@ -31,6 +32,7 @@ def describe_dialogues(lines: Iterable[Row]) -> dict[str, Any]:
         "ended_by": dict(sorted(ends.items())),
         "rounds": rounds,
         "dialogues_with_a_cut_reply": cut,
+        "held_by_people": people,
         "usage": {who: {name: sums[name] for name in _SUMS} for who, sums in usage.items()},
         "seconds": round(milliseconds / 1000, 1),
     }
@@ -83,6 +85,8 @@ def failure_notices(run: Mapping[str, Any]) -> list[str]:
     """What ratings do not say: dialogues and judgements that failed, a judge that prefers a place."""
     notices = []
     for system, told in run["dialogues"].items():
+        if people := told.get("held_by_people", 0):
+            notices.append(f"{people} of {sum(told['statuses'].values())} dialogues with {system} were held by people.")
         if failed := told["statuses"].get("failed", 0):
             total = sum(told["statuses"].values())
             notices.append(f"{failed} of {total} dialogues of {system} failed; their items gave no game.")
