@@ -31,6 +31,7 @@ from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.client import Address, read_address
+from quelea_evaluation.endpoints.prices import PricesText, read_prices
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun, Row, write_whole
@@ -224,6 +225,7 @@ def report(
     judge: Annotated[str | None, typer.Option(help="Where several judged: whose judgements.")] = None,
     most: Annotated[int, typer.Option(min=0, help="Comparisons that are shown with their dialogues.")] = 50,
     resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
+    prices: PricesText = "",
 ) -> None:
     """A page that opens offline: leaderboard, wins heat map, radar by task, failures, votes; with PNGs beside it."""
     from quelea_evaluation.arena.report import (  # noqa: PLC0415  matplotlib, which no other command needs
@@ -234,7 +236,7 @@ def report(
     with _refusing():
         if arena.is_dir():
             place = Arena(arena)
-            table = _rate_arena(place, judge, compat, resamples, 0)
+            table = _rate_arena(place, judge, compat, resamples, 0, prices)
             record = _record_of(place, table["judge"])
             shown = show_comparisons(place, table["judge"], most)
             agreement = _agreement(place, table["judge"]) if read_all_votes(place) else None
@@ -249,10 +251,12 @@ def report(
     tell(f"{page}")
 
 
-def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int) -> dict[str, Any]:
+def _rate_arena(
+    arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int, prices: str = ""
+) -> dict[str, Any]:
     chosen = arena.only_judge(judge)
     games = arena.games(chosen)
-    run = describe_arena(arena, chosen)
+    run = describe_arena(arena, chosen, read_prices(prices))
     if not games:
         raise BadInput(
             f"no judgement of {chosen} has a score, so there is nothing to rate: {run['judgements']['statuses']}, "

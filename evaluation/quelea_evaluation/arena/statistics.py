@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena
+from quelea_evaluation.endpoints.prices import Prices
 from quelea_evaluation.reports.store import Row, read_manifest
 
 _SUMS = ("calls", "prompt_tokens", "completion_tokens", "total_tokens", "uncounted_calls")
@@ -64,14 +65,32 @@ def describe_judgements(lines: Iterable[Row]) -> dict[str, Any]:
     }
 
 
-def describe_arena(arena: Arena, judge: str) -> dict[str, Any]:
-    """Both, for all systems and one judge."""
+def describe_arena(arena: Arena, judge: str, prices: Prices | None = None) -> dict[str, Any]:
+    """Both, for all systems and one judge, with the `cost` of each one's calls (None: not known)."""
+    known = prices or Prices()
+    judgements = describe_judgements(arena.judgements(judge).latest())
+    told = read_manifest(arena.judge_folder(judge))["settings"]
+    judgements["usage"]["cost"] = _cost(judgements["usage"], told.get("judge"), known)
+    dialogues = {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems}
+    for name, one in dialogues.items():
+        told = read_manifest(arena.system_folder(name))["settings"]
+        for who in ("user", "system"):
+            one["usage"][who]["cost"] = _cost(one["usage"][who], told.get(who), known)
     return {
         "judge": judge,
         "commits": _commits(arena, judge),
-        "judgements": describe_judgements(arena.judgements(judge).latest()),
-        "dialogues": {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems},
+        "currency": known.currency,
+        "judgements": judgements,
+        "dialogues": dialogues,
     }
+
+
+def _cost(usage: Mapping[str, int], address: str | None, prices: Prices) -> float | None:
+    """Of the calls to an address, MODEL@URL; not known where some told no tokens."""
+    if usage["uncounted_calls"] or not usage["calls"]:
+        return None
+    model = str(address or "").rpartition("@")[0]
+    return prices.cost(model, usage["prompt_tokens"], usage["completion_tokens"])
 
 
 def _commits(arena: Arena, judge: str) -> list[str]:

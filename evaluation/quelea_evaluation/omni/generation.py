@@ -77,6 +77,8 @@ class Spent:
     asked: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    uncounted: int = 0
+    """Replies of which the endpoint told no tokens: the sums are too small by these."""
 
 
 class Failed(Exception):
@@ -119,6 +121,7 @@ class Calls:
         self.spent.calls += 1
         self.spent.prompt_tokens += row["prompt_tokens"]
         self.spent.completion_tokens += row["completion_tokens"]
+        self.spent.uncounted += bool(row["text"]) and not row["prompt_tokens"]
         self._on_call(self.spent)
         if row["problem"]:
             raise Failed(f"{kind}: {row['problem']}")

@@ -16,6 +16,7 @@ import typer
 from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
+from quelea_evaluation.endpoints.prices import Prices, PricesText, read_prices
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, fill, wanted_cells
@@ -120,9 +121,7 @@ def generate(
     topic: Annotated[list[str] | None, typer.Option(help="Only these topics, by id.")] = None,
     task: Annotated[list[str] | None, typer.Option(help=f"Only these: {', '.join(one.id for one in TASKS)}.")] = None,
     tree: TreeFile = None,
-    prices: Annotated[
-        str, typer.Option(help="Price of a million tokens read / written, for the cost: 0.15/0.60.")
-    ] = "",
+    prices: PricesText = "",
     gateway: GatewayUrl = "http://127.0.0.1:8080",
     gateway_key: GatewayKey = "",
     model_url: ModelUrl = "",
@@ -133,7 +132,8 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """Write, inspect and clean questions over the documents of the knowledge base, for every cell of the matrix."""
-    price = _prices(prices)
+    with plain_errors():
+        price = read_prices(prices)
     address = _writer(model, model_url, home)
     with plain_errors():
         matrix = read_matrix(tree)
@@ -175,17 +175,7 @@ def generate(
     if as_json:
         tell_json(summary)
     else:
-        _show(summary, out)
-
-
-def _prices(text: str) -> tuple[float, float] | None:
-    if not text:
-        return None
-    try:
-        read, written = (float(part) for part in text.split("/"))
-    except ValueError as error:
-        raise typer.BadParameter(f"--prices must be like 0.15/0.60, got {text!r}") from error
-    return read, written
+        _show(summary, out, price)
 
 
 def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -193,9 +183,9 @@ def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
         raise typer.BadParameter(f"no {what} is called {unknown[0]!r}; there are {', '.join(known)}")
 
 
-def _summary(made: _Made, price: tuple[float, float] | None) -> Row:
+def _summary(made: _Made, prices: Prices) -> Row:
     spent = made.calls.spent
-    cost = (spent.prompt_tokens * price[0] + spent.completion_tokens * price[1]) / 1e6 if price else None
+    cost = prices.cost(made.calls.model, spent.prompt_tokens, spent.completion_tokens)
     return {
         "sections": made.sections,
         "sections_by_topic": made.topics,
@@ -209,11 +199,12 @@ def _summary(made: _Made, price: tuple[float, float] | None) -> Row:
         "calls_of_this_session": spent.asked,
         "prompt_tokens": spent.prompt_tokens,
         "completion_tokens": spent.completion_tokens,
-        "cost": cost,
+        "uncounted": spent.uncounted,
+        "cost": None if spent.uncounted else cost,
     }
 
 
-def _show(summary: dict[str, Any], folder: Path) -> None:
+def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     dropped: Counter[str] = Counter(summary["sections_without_topic"])
     for cell in summary["cells"]:
         dropped.update(cell["dropped"])
@@ -224,8 +215,8 @@ def _show(summary: dict[str, Any], folder: Path) -> None:
         tell(f"topics without documents: {', '.join(empty)}")
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
-    cost = "" if summary["cost"] is None else f", cost {summary['cost']:.4f}"
-    tell(f"{summary['calls']} calls, {summary['prompt_tokens']} + {summary['completion_tokens']} tokens{cost}")
+    tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"
+    tell(f"{summary['calls']} calls, {tokens}, cost {prices.told(summary['cost'])}")
     if new := summary["not_in_review"]:
         tell(
             f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from quelea_evaluation.endpoints.prices import Prices
 from quelea_evaluation.omni.comparison import LOWER_IS_BETTER, compare
 from quelea_evaluation.omni.matrix import TASKS, Matrix
 from quelea_evaluation.omni.page import ITEMS_OF_A_CELL, SHOWN, render
 from quelea_evaluation.omni.questions import Question, QuestionIndex
 from quelea_evaluation.omni.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
+from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.reports.store import (
     BadRun,
     Row,
@@ -69,7 +71,9 @@ def keep_questions(file: Path, folder: Path) -> None:
         copy.with_name("questions.jsonl.new").replace(copy)
 
 
-def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictures: bool = True) -> Row:
+def write_report(
+    run: Run, matrix: Matrix, against: Path | None = None, *, pictures: bool = True, prices: Prices | None = None
+) -> Row:
     """Write result.json, values.jsonl, report.html and PNGs into the run's folder; returns the result.
 
     Raises:
@@ -91,6 +95,7 @@ def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictu
     scratch.close()
     scratch.path.replace(values)
     result["run"] = describe(run)
+    result["spent"] = _spent(run, prices or Prices())
     if against is not None:
         result["comparison"] = {"against": against.name, **compare(read_values(against), RowFile(values))}
     write_json(run.folder / "result.json", result)
@@ -98,6 +103,12 @@ def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictu
     if pictures:
         _draw(run.folder, result, matrix)
     return result
+
+
+def _spent(run: Run, prices: Prices) -> Row:
+    judges = {name: spent_on_verdicts(rows, name, prices) for name, rows in run.verdict_files().items()}
+    answers = spent_on_answers(run.answers, run.manifest["settings"], prices)
+    return {"currency": prices.currency, "answers": answers, "judges": judges}
 
 
 def _retrieves(run: Run) -> bool:
