@@ -208,7 +208,8 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     dropped: Counter[str] = Counter(summary["sections_without_topic"])
     for cell in summary["cells"]:
         dropped.update(cell["dropped"])
-    empty = [name for name, count in summary["sections_by_topic"].items() if not count]
+    wanted = {cell["topic"] for cell in summary["cells"]}
+    empty = [name for name, count in summary["sections_by_topic"].items() if name in wanted and not count]
     short = sum(not cell["questions"] for cell in summary["cells"])
     tell(f"{summary['questions']} questions in {len(summary['cells'])} cells, {short} of them empty")
     if empty:

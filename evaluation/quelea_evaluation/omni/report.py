@@ -152,6 +152,9 @@ def find_last(run: Run) -> Path | None:
     """The run beside this one that was last, over the same questions and of the same system, and has a result.
 
     One that did not keep its gate is no measure for the next: else the same fall would pass the second time.
+
+    Raises:
+        BadRun: Its result was written by another version.
     """
     found: list[tuple[str, Path]] = []
     for folder in run.folder.resolve().parent.iterdir():
@@ -159,13 +162,17 @@ def find_last(run: Run) -> Path | None:
             continue
         try:
             manifest = read_manifest(folder, RUN)
-            broken = (read_result(folder).get("gate") or {}).get("breaches")
         except BadRun:
             continue
-        same = not broken and manifest["data"] == run.manifest["data"]
+        same = manifest["data"] == run.manifest["data"]
         if same and manifest["settings"]["system"] == run.manifest["settings"]["system"]:
             found.append((manifest["sessions"][0]["started"], folder))
-    return max(found)[1] if found else None
+    kept = (
+        folder
+        for _, folder in sorted(found, reverse=True)
+        if not (read_result(folder).get("gate") or {}).get("breaches")
+    )
+    return next(kept, None)
 
 
 def _shown(run: Run, verdicts: Verdicts, values: Path) -> dict[tuple[str, str], list[Row]]:

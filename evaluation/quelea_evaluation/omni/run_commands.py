@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +37,9 @@ from quelea_evaluation.omni.running import Progress, ask_all
 from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.omni.systems import ChatSystem, Quelea, System
 from quelea_evaluation.reports.store import Row, RunFolder, hash_file, write_json
+
+_REASONS = 5
+"""Why verdicts failed, the most frequent."""
 
 
 def run(
@@ -156,6 +160,8 @@ def judge(
         return
     for name, counts in summary.items():
         tell(f"{name}: {counts['verdicts']} verdicts, {counts['failed']} failed, {_spent(counts, known)}")
+        for reason, count in counts["reasons"].items():
+            tell(f"{count:6} × {reason}")
 
 
 def _aspects(named: str) -> tuple[Aspect, ...]:
@@ -198,7 +204,8 @@ def _judge_with(
 
         asyncio.run(work())
         spent = spent_on_verdicts(rows, model, prices)
-        counts = {
+        reasons = Counter[str]()
+        counts: Row = {
             "verdicts": 0,
             "failed": 0,
             "tokens": spent["prompt_tokens"] + spent["completion_tokens"],
@@ -207,6 +214,9 @@ def _judge_with(
         for row in rows.latest():
             counts["verdicts"] += 1
             counts["failed"] += row["status"] != "given"
+            if row["status"] != "given":
+                reasons[str(row.get("problem") or row["status"]).partition(":")[0]] += 1
+        counts["reasons"] = dict(reasons.most_common(_REASONS))
         kept.finish(counts)
         return counts
 

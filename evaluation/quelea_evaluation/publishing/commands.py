@@ -118,7 +118,11 @@ def work(
             ended = (shelf.read(asked, "state") or {}) if asked else {"state": "succeeded"}
             if thresholds is not None and ended.get("state") == "succeeded":
                 last, breaches = hold_thresholds(shelf, asked, thresholds)
-                say(f"gate: beside {last}" if last else "gate: no earlier evaluation; only the limits are held")
+                say(
+                    f"gate: beside {last}"
+                    if last
+                    else "gate: no earlier evaluation like it by this version; only the limits are held"
+                )
     tell(f"{done} evaluations done")
     if ended.get("state") != "succeeded":
         say(f"error: {asked}: {ended.get('state')}: {ended.get('error') or 'no reason was told'}")

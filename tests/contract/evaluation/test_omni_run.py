@@ -138,6 +138,7 @@ def test_a_scripted_system_and_judge_give_the_known_matrix(run: tuple[Path, Aske
         "prompt_tokens": 10 * (5 * answered + 5 + 5),
         "completion_tokens": 2 * (5 * answered + 5 + 5),
         "uncounted": 0,
+        "reasons": {"no JSON object": 5},
         "cost": pytest.approx(30e-6 * (5 * answered + 5 + 5)),
     }
     omni("report", folder)
@@ -386,6 +387,10 @@ def test_the_gate_stops_what_is_worse_than_the_last_run(tmp_path: Path) -> None:
     said = omni("report", tmp_path / "second", "--gate", limits, "--no-pictures", code=1)
     assert "em_max is 0.5000, at least 0.6 is wanted" in said
     assert "accuracy was not measured" in said
+    result = result_of(tmp_path / "first")
+    (tmp_path / "first" / "result.json").write_text(json.dumps({**result, "format": 0}))
+    said = omni("report", tmp_path / "third", "--gate", limits, "--no-pictures", code=1)
+    assert "was written in format 0" in said, "a last run that cannot be read is no missing one"
     limits.write_text("metrics:\n  em_max: {minimum: 0.6}\n")
     assert "em_max may have at_least" in omni("report", tmp_path / "second", "--gate", limits, code=1)
 
@@ -400,6 +405,7 @@ def test_bad_input_ends_with_a_sentence_and_loses_nothing(run: tuple[Path, Asked
     bad = write_questions(tmp_path / "bad.jsonl", [QUESTIONS[1], no_answers])
     said = omni("run", bad, "--out", tmp_path / "x", *gone, code=1)
     assert "bad.jsonl, line 2: turns[0].answers must be a list of texts, got null" in said
+    assert "File exists" in omni("run", tmp_path / "q.jsonl", "--out", bad, *gone, code=1)
     other = write_questions(tmp_path / "other.jsonl", QUESTIONS[:2])
     assert "other data: questions" in omni("run", other, "--out", folder, *gone, code=1)
     assert "other settings" in omni("run", tmp_path / "q.jsonl", "--out", folder, "--route", "web", *gone, code=1)
