@@ -8,11 +8,14 @@ from typing import Any
 
 import kubernetes_validate
 import pytest
+import yaml
 from helm_python.errors import HelmError
+from quelea_evaluation.omni.comparison import read_thresholds
 from quelea_evaluation.publishing.steps import Means, find_benches, find_questions, read_request
 from support.chart_render import MATRIX, Object, component, containers, merged, named, of_kind, pods, render
 
 ON: Object = {"jobs": {"evaluation": {"enabled": True, "questions": {"configMap": "questions"}}}}
+GATE: Object = {"metrics": {"map_relevant": {}, "hallucination": {"at_most": 0.1}}, "failures_at_most": 0.02}
 S3: Object = {"blobs": {"url": "s3://bucket/quelea/", "existingSecret": "s3"}}
 
 
@@ -33,7 +36,11 @@ def _gateway(things: list[Object]) -> Object:
     return containers(pod)[0]
 
 
-@pytest.mark.parametrize("values", [{}, S3, {"jobs": {"evaluation": {"schedule": "5 1 * * *"}}}], ids=str)
+@pytest.mark.parametrize(
+    "values",
+    [{}, S3, {"jobs": {"evaluation": {"schedule": "5 1 * * *"}}}, {"jobs": {"evaluation": {"gate": GATE}}}],
+    ids=str,
+)
 def test_the_api_server_would_take_it_and_its_pod_is_restricted(values: Object) -> None:
     things, cron, container = _job(values)
     for thing in [one for one in things if component(one) == "evaluation"]:
@@ -44,7 +51,7 @@ def test_the_api_server_would_take_it_and_its_pod_is_restricted(values: Object) 
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["automountServiceAccountToken"] is False
     assert {one["name"] for one in pod["volumes"]} == {one["name"] for one in container["volumeMounts"]}
-    assert bool(cron["spec"].get("suspend")) is not bool(values.get("jobs"))
+    assert bool(cron["spec"].get("suspend")) is ("schedule" not in str(values))
 
 
 @pytest.mark.parametrize(("values", "place"), [({}, "/evaluations"), (S3, "s3://bucket/quelea/evaluations")], ids=str)
@@ -76,6 +83,31 @@ def test_its_words_are_read_by_the_command(tmp_path: Any) -> None:
     assert environment["QUELEA_API_KEY"]["key"] == "key"
 
 
+def test_a_gate_reaches_the_command_as_it_stands_in_the_values(tmp_path: Any) -> None:
+    things, cron, container = _job({"jobs": {"evaluation": {"gate": GATE}}})
+    words = container["command"]
+    (mount,) = [one for one in container["volumeMounts"] if one["name"] == "gate"]
+    place, file = words[words.index("--gate") + 1].rsplit("/", 1)
+    assert (mount["mountPath"], mount["readOnly"]) == (place, True)
+    pod = cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (volume,) = [one for one in pod["volumes"] if one["name"] == "gate"]
+    (limits,) = [one for one in of_kind(things, "ConfigMap") if one["metadata"]["name"] == volume["configMap"]["name"]]
+    (tmp_path / file).write_text(limits["data"][file])
+    assert read_thresholds(tmp_path / file) == GATE == yaml.safe_load(limits["data"][file])
+    things, _, container = _job({})
+    assert "--gate" not in container["command"]
+    assert not [one for one in of_kind(things, "ConfigMap") if component(one) == "evaluation"]
+
+
+def test_how_an_evaluation_ended_is_not_asked_a_second_time() -> None:
+    _, cron, container = _job({})
+    spec = cron["spec"]["jobTemplate"]["spec"]
+    (rule,) = spec["podFailurePolicy"]["rules"]
+    assert rule["action"] == "FailJob"
+    assert rule["onExitCodes"] == {"containerName": container["name"], "operator": "In", "values": [1]}
+    assert (spec["backoffLimit"], spec["template"]["spec"]["restartPolicy"]) == (2, "Never")
+
+
 def test_it_may_call_the_gateway_and_the_gateway_takes_it() -> None:
     things, _, _ = _job({"networkPolicy": {"gatewayFrom": [{"namespaceSelector": {"matchLabels": {"a": "b"}}}]}})
     own, gateway = (named(things, "NetworkPolicy", one)["spec"] for one in ("evaluation", "gateway"))
@@ -95,6 +127,12 @@ def test_it_may_call_the_gateway_and_the_gateway_takes_it() -> None:
         ({"keys": {"existingSecret": "keys"}}, "gatewayKeySecret"),
         ({"jobs": {"evaluation": {"models": ["judge"]}}}, "models"),
         ({"jobs": {"evaluation": {"schedule": "daily"}}}, "schedule"),
+        ({"jobs": {"evaluation": {"gate": {"metrics": {"em_max": {"minimum": 1}}}}}}, "minimum"),
+        ({"jobs": {"evaluation": {"gate": {"failures_at_most": 0.1}}}}, "metrics"),
+        (
+            {"jobs": {"evaluation": {"gate": GATE, "ask": '{"kind": "arena", "settings": {}}'}}},
+            "must be of kind omni",
+        ),
     ],
     ids=str,
 )

@@ -21,6 +21,8 @@ from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.people import compare_records, compare_with_people, describe_raters
+from quelea_evaluation.arena.person import PersonTalks
+from quelea_evaluation.arena.person_page import PersonServer
 from quelea_evaluation.arena.record import Record, build_record, read_record
 from quelea_evaluation.arena.simulator import SEED
 from quelea_evaluation.arena.speakers import SECONDS, Speaker, connect
@@ -29,6 +31,7 @@ from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.client import Address, read_address
+from quelea_evaluation.endpoints.prices import PricesText, read_prices
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun, Row, write_whole
@@ -222,6 +225,7 @@ def report(
     judge: Annotated[str | None, typer.Option(help="Where several judged: whose judgements.")] = None,
     most: Annotated[int, typer.Option(min=0, help="Comparisons that are shown with their dialogues.")] = 50,
     resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
+    prices: PricesText = "",
 ) -> None:
     """A page that opens offline: leaderboard, wins heat map, radar by task, failures, votes; with PNGs beside it."""
     from quelea_evaluation.arena.report import (  # noqa: PLC0415  matplotlib, which no other command needs
@@ -232,7 +236,7 @@ def report(
     with _refusing():
         if arena.is_dir():
             place = Arena(arena)
-            table = _rate_arena(place, judge, compat, resamples, 0)
+            table = _rate_arena(place, judge, compat, resamples, 0, prices)
             record = _record_of(place, table["judge"])
             shown = show_comparisons(place, table["judge"], most)
             agreement = _agreement(place, table["judge"]) if read_all_votes(place) else None
@@ -247,10 +251,12 @@ def report(
     tell(f"{page}")
 
 
-def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int) -> dict[str, Any]:
+def _rate_arena(
+    arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int, prices: str = ""
+) -> dict[str, Any]:
     chosen = arena.only_judge(judge)
     games = arena.games(chosen)
-    run = describe_arena(arena, chosen)
+    run = describe_arena(arena, chosen, read_prices(prices))
     if not games:
         raise BadInput(
             f"no judgement of {chosen} has a score, so there is nothing to rate: {run['judgements']['statuses']}, "
@@ -296,6 +302,57 @@ def vote(
                 sys.stdout.flush()
                 with suppress(KeyboardInterrupt):
                     server.serve_forever()
+
+
+@app.command()
+def converse(
+    arena: ArenaFolder,
+    system: Annotated[list[str], typer.Option(help=f"Who is tested, {_ADDRESS}; can be repeated.")],
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="The systems' names in the arena, in their order; their models' if left out."),
+    ] = None,
+    bench: BenchFile = UCFE,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; can be repeated.")] = None,
+    item: Annotated[list[int] | None, typer.Option(help="Only the item with this id; can be repeated.")] = None,
+    most: Annotated[int, typer.Option(min=0, help="At most so many items of each task; 0: all.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order, and of every call.")] = SEED,
+    max_tokens: MaxTokens = 0,
+    seconds: Seconds = SECONDS,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes a free one.")] = 0,
+    home: StackHome = STACK_HOME,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Hold again the dialogues that failed.")] = False,
+) -> None:
+    """A page where a person takes the user's place, blind to who answers: served on loopback until Ctrl-C.
+
+    Dialogues are stored like simulated ones; called again it goes on, also in the middle of a dialogue. The key, where
+    systems want one: QUELEA_ARENA_SYSTEM_KEY.
+    """
+    with _refusing():
+        read = read_bench(bench)
+        addresses = [read_address(one, "--system", home) for one in system]
+        if name and len(name) != len(addresses):
+            raise BadInput(f"there are {len(addresses)} --system and {len(name)} --name; give each one a name, or none")
+        names = [check_name(one, "--name") for one in name or [name_of(one.model) for one in addresses]]
+        if twice := [one for one in names if names.count(one) > 1]:
+            raise BadInput(f"two systems are called {twice[0]}; tell them apart with --name")
+        called = dict(zip(names, addresses, strict=True))
+        settings = {one: {"system": address.text, "max_tokens": max_tokens} for one, address in called.items()}
+        with PersonTalks(
+            Arena(arena),
+            read,
+            runs.choose_items(read, task or [], item or [], most),
+            settings,
+            lambda one: _connect(called[one], "SYSTEM", max_tokens, seconds),
+            seed=seed,
+            retry_failed=retry_failed,
+        ) as talks:
+            with PersonServer(talks, port) as server:
+                tell(f"{sum(talks.counts().values())} conversations at {server.url} (Ctrl-C ends)")
+                sys.stdout.flush()
+                with suppress(KeyboardInterrupt):
+                    server.serve_forever()
+            tell(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in talks.counts().items()))
 
 
 @app.command()

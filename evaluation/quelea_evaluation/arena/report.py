@@ -12,6 +12,7 @@ from quelea_evaluation.arena.arena_folder import Arena, dialogue_id
 from quelea_evaluation.arena.leaderboard import count_pair_games, count_pair_wins
 from quelea_evaluation.arena.pictures import draw_radar, draw_ratings, draw_wins, label
 from quelea_evaluation.arena.record import Record
+from quelea_evaluation.endpoints.prices import Prices
 from quelea_evaluation.reports.page import page, table, warning
 from quelea_evaluation.reports.store import Row, write_json, write_whole
 
@@ -99,14 +100,19 @@ def _run(rated: Table) -> Iterator[str]:
     if rated["commits"]:
         yield f"<p>Commit: {escape(', '.join(rated['commits']))}.</p>"
     rows = []
+    prices = Prices(currency=rated["currency"])
     for name, told in rated["dialogues"].items():
         for who, sums in told["usage"].items():
             if sums["calls"]:
                 called = name if who == "system" else f"the user with {name}"
-                rows.append([escape(called), _statuses(told["statuses"]) if who == "system" else "", *_sums(sums)])
+                rows.append(
+                    [escape(called), _statuses(told["statuses"]) if who == "system" else "", *_sums(sums, prices)]
+                )
     judged = rated["judgements"]
-    rows.append([f"judge {escape(rated['judge'])}", _statuses(judged["statuses"]), *_sums(judged["usage"])])
-    yield table(["who", "done", "calls", "prompt tokens", "completion tokens", "calls that counted no tokens"], rows)
+    rows.append([f"judge {escape(rated['judge'])}", _statuses(judged["statuses"]), *_sums(judged["usage"], prices)])
+    yield table(
+        ["who", "done", "calls", "prompt tokens", "completion tokens", "calls that counted no tokens", "cost"], rows
+    )
     if judged["first_place"] is not None:
         yield (
             f"<p>The judge found whoever was shown first better in {judged['first_place']:.0%} of its verdicts "
@@ -195,5 +201,6 @@ def _statuses(statuses: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {status}" for status, count in statuses.items())
 
 
-def _sums(sums: Mapping[str, int]) -> list[str]:
-    return [f"{sums[name]:,}" for name in ("calls", "prompt_tokens", "completion_tokens", "uncounted_calls")]
+def _sums(sums: Mapping[str, Any], prices: Prices) -> list[str]:
+    counts = [f"{sums[name]:,}" for name in ("calls", "prompt_tokens", "completion_tokens", "uncounted_calls")]
+    return [*counts, escape(prices.told(sums["cost"]))]

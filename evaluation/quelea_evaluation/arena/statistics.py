@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena
+from quelea_evaluation.endpoints.prices import Prices
 from quelea_evaluation.reports.store import Row, read_manifest
 
 _SUMS = ("calls", "prompt_tokens", "completion_tokens", "total_tokens", "uncounted_calls")
@@ -16,12 +17,13 @@ def describe_dialogues(lines: Iterable[Row]) -> dict[str, Any]:
     """Dialogues of one system: how they ended, rounds, tokens of all calls, time."""
     statuses, ends = Counter[str](), Counter[str]()
     usage: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
-    rounds = cut = 0
+    rounds = cut = people = 0
     milliseconds = 0.0
     for line in lines:
         statuses[line["status"]] += 1
         ends[line["ended_by"]] += 1
         rounds += line["rounds"]
+        people += "rater" in line
         milliseconds += line["milliseconds"]
         cut += any(turn.get("finish_reason") == "length" for turn in line["turns"])
         for who, sums in usage.items():
@@ -31,6 +33,7 @@ def describe_dialogues(lines: Iterable[Row]) -> dict[str, Any]:
         "ended_by": dict(sorted(ends.items())),
         "rounds": rounds,
         "dialogues_with_a_cut_reply": cut,
+        "held_by_people": people,
         "usage": {who: {name: sums[name] for name in _SUMS} for who, sums in usage.items()},
         "seconds": round(milliseconds / 1000, 1),
     }
@@ -62,14 +65,32 @@ def describe_judgements(lines: Iterable[Row]) -> dict[str, Any]:
     }
 
 
-def describe_arena(arena: Arena, judge: str) -> dict[str, Any]:
-    """Both, for all systems and one judge."""
+def describe_arena(arena: Arena, judge: str, prices: Prices | None = None) -> dict[str, Any]:
+    """Both, for all systems and one judge, with the `cost` of each one's calls (None: not known)."""
+    known = prices or Prices()
+    judgements = describe_judgements(arena.judgements(judge).latest())
+    told = read_manifest(arena.judge_folder(judge))["settings"]
+    judgements["usage"]["cost"] = _cost(judgements["usage"], told.get("judge"), known)
+    dialogues = {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems}
+    for name, one in dialogues.items():
+        told = read_manifest(arena.system_folder(name))["settings"]
+        for who in ("user", "system"):
+            one["usage"][who]["cost"] = _cost(one["usage"][who], told.get(who), known)
     return {
         "judge": judge,
         "commits": _commits(arena, judge),
-        "judgements": describe_judgements(arena.judgements(judge).latest()),
-        "dialogues": {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems},
+        "currency": known.currency,
+        "judgements": judgements,
+        "dialogues": dialogues,
     }
+
+
+def _cost(usage: Mapping[str, int], address: str | None, prices: Prices) -> float | None:
+    """Of the calls to an address, MODEL@URL; not known where some told no tokens."""
+    if usage["uncounted_calls"] or not usage["calls"]:
+        return None
+    model = str(address or "").rpartition("@")[0]
+    return prices.cost(model, usage["prompt_tokens"], usage["completion_tokens"])
 
 
 def _commits(arena: Arena, judge: str) -> list[str]:
@@ -83,6 +104,8 @@ def failure_notices(run: Mapping[str, Any]) -> list[str]:
     """What ratings do not say: dialogues and judgements that failed, a judge that prefers a place."""
     notices = []
     for system, told in run["dialogues"].items():
+        if people := told.get("held_by_people", 0):
+            notices.append(f"{people} of {sum(told['statuses'].values())} dialogues with {system} were held by people.")
         if failed := told["statuses"].get("failed", 0):
             total = sum(told["statuses"].values())
             notices.append(f"{failed} of {total} dialogues of {system} failed; their items gave no game.")

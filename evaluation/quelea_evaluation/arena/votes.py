@@ -145,7 +145,7 @@ class VoteBox:
 
     def _named_line(self, vote: Row) -> Row:
         """Of a vote as `GET /v1/evaluations/ID/votes` lists it."""
-        rater = _rater(vote)
+        rater = read_rater(vote)
         for field in ("item_id", "task", "first", "second"):
             if not isinstance(vote.get(field), str):
                 raise BadInput(f"field {field!r} must be a text, got {vote.get(field)!r}")
@@ -172,7 +172,7 @@ class VoteBox:
     def _line(self, vote: object) -> Row:
         if not isinstance(vote, dict):
             raise BadInput("a vote must be an object with ballot, number, choice and rater")
-        rater = _rater(vote)
+        rater = read_rater(vote)
         if vote.get("choice") not in CHOICES:
             raise BadInput(f"field 'choice' must be one of {', '.join(CHOICES)}, got {vote.get('choice')!r}")
         question = self._question(vote.get("ballot"), vote.get("number"))
@@ -201,7 +201,12 @@ class VoteBox:
         return ballot.questions[number - 1]
 
 
-def _rater(vote: Row) -> str:
+def read_rater(vote: Row) -> str:
+    """The name of who votes or talks.
+
+    Raises:
+        BadInput: There is none, or it is too long.
+    """
     rater = vote.get("rater")
     if not isinstance(rater, str) or not rater.strip() or len(rater) > _LONGEST_NAME or not rater.isprintable():
         raise BadInput(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")

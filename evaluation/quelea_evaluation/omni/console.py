@@ -31,7 +31,7 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (BadInput, BadRun, EndpointError, Gone) as error:
+    except (BadInput, BadRun, EndpointError, Gone, OSError) as error:  # OSError names the file that cannot be written
         say(f"error: {error}")
         raise typer.Exit(1) from error
 

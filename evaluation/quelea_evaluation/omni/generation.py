@@ -3,7 +3,7 @@
 Sections are sorted by topic; for each cell a model writes questions about one section or two, another call inspects
 each (0 drop, 1 correct, 2 keep), and what is left is cleaned. Every call is kept under the hash of what was asked, so
 that a run that was broken off, or one with more documents, asks only what is new. What cannot be read is a failure and
-is counted, never a question.
+is counted, never a question. Calls, sections and questions are in files; in memory are their places.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.endpoints.chat import Chat, Message, Unparseable, parse_object
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import Liveness, run_all
-from quelea_evaluation.omni.knowledge import Section, locate
+from quelea_evaluation.omni.knowledge import Section, SectionFile, SectionPlace, locate
 from quelea_evaluation.omni.matrix import TASKS, Language, Matrix, Task
 from quelea_evaluation.omni.prompts import Prompts, load_prompts
 from quelea_evaluation.omni.questions import Passage, Question, Turn, question_id
-from quelea_evaluation.reports.store import Row, RowFile, RowIndex, hash_json
+from quelea_evaluation.reports.store import Row, RowFile, RowIndex, hash_json, hash_text
 
 PARTNERS = 5
 """Second sections that are tried with a first one, as OmniEval has them."""
@@ -37,8 +39,34 @@ class Cell:
 
     topic: str
     task: Task
-    questions: list[Question] = field(default_factory=list)
+    questions: dict[str, int] = field(default_factory=dict)
+    """Id → where it is among the drafts."""
     dropped: Dropped = field(default_factory=Counter)
+
+
+class Drafts:
+    """Questions in a file, as they come from all cells.
+
+    Args:
+        path: What is there is of an earlier call, and is removed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self._rows = RowFile(path)
+
+    def add(self, cell: Cell, question: Question) -> None:
+        """Keep a question of a cell."""
+        cell.questions[question.id] = self._rows.append(question.as_row())
+
+    def of(self, cells: Sequence[Cell]) -> Iterator[Row]:
+        """Rows of the questions, cell by cell; one in memory at a time."""
+        return (self._rows.read_at(place) for cell in cells for place in cell.questions.values())
+
+    def remove(self) -> None:
+        """They are in questions.jsonl now."""
+        self._rows.close()
+        self._rows.path.unlink(missing_ok=True)
 
 
 @dataclass
@@ -49,6 +77,8 @@ class Spent:
     asked: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    uncounted: int = 0
+    """Replies of which the endpoint told no tokens: the sums are too small by these."""
 
 
 class Failed(Exception):
@@ -91,6 +121,7 @@ class Calls:
         self.spent.calls += 1
         self.spent.prompt_tokens += row["prompt_tokens"]
         self.spent.completion_tokens += row["completion_tokens"]
+        self.spent.uncounted += bool(row["text"]) and not row["prompt_tokens"]
         self._on_call(self.spent)
         if row["problem"]:
             raise Failed(f"{kind}: {row['problem']}")
@@ -126,24 +157,24 @@ class Calls:
 
 
 async def classify(
-    sections: Sequence[Section], matrix: Matrix, calls: Calls, concurrency: int
-) -> tuple[dict[str, list[Section]], Dropped]:
+    sections: SectionFile, matrix: Matrix, calls: Calls, concurrency: int
+) -> tuple[dict[str, list[SectionPlace]], Dropped]:
     """Topic → its sections in their order; and why sections have none."""
-    found: dict[str, str] = {}
+    found: dict[int, str] = {}
     dropped: Dropped = Counter()
 
-    async def sort(section: Section) -> None:
+    async def sort(place: SectionPlace) -> None:
         try:
-            found[section.id] = await _topic(section, matrix, calls)
+            found[place.at] = await _topic(sections.read(place), matrix, calls)
         except Failed as failure:
             dropped[str(failure)] += 1
 
     await run_all(sections, sort, concurrency)
     calls.check()
-    topics: dict[str, list[Section]] = {one.id: [] for one in matrix.topics}
-    for section in sections:
-        if topic := found.get(section.id):
-            topics[topic].append(section)
+    topics: dict[str, list[SectionPlace]] = {one.id: [] for one in matrix.topics}
+    for place in sections:
+        if topic := found.get(place.at):
+            topics[topic].append(place)
     return topics, dropped
 
 
@@ -161,10 +192,12 @@ async def _topic(section: Section, matrix: Matrix, calls: Calls) -> str:
 
 
 async def fill(
-    topics: Mapping[str, Sequence[Section]],
+    topics: Mapping[str, Sequence[SectionPlace]],
+    sections: SectionFile,
     matrix: Matrix,
     wanted: Sequence[tuple[str, Task]],
     calls: Calls,
+    drafts: Drafts,
     per_cell: int,
     concurrency: int,
 ) -> list[Cell]:
@@ -173,11 +206,12 @@ async def fill(
 
     async def work(cell: Cell) -> None:
         seen: set[str] = set()
-        for sections in candidates(topics.get(cell.topic, ()), cell.task):
+        for places in candidates(topics.get(cell.topic, ()), cell.task):
             if len(cell.questions) >= per_cell:
                 return
+            chosen = tuple(map(sections.read, places))
             try:
-                await _write(cell, sections, matrix, calls, per_cell, seen)
+                await _write(cell, chosen, matrix, calls, drafts, per_cell, seen)
             except Failed as failure:
                 cell.dropped[str(failure)] += 1
 
@@ -186,24 +220,29 @@ async def fill(
     return cells
 
 
-def candidates(sections: Sequence[Section], task: Task) -> Iterator[tuple[Section, ...]]:
+def candidates(sections: Sequence[SectionPlace], task: Task) -> Iterator[tuple[SectionPlace, ...]]:
     """What a cell's questions may be written about, in order: each section alone, and with partners.
 
-    Partners are later sections of its own document first, then sections of others on the topic, in its language.
+    Partners are the next sections in its language: those of its own document first, for sections come document by
+    document, then of others on the topic.
     """
     for at, first in enumerate(sections):
         if 1 in task.documents:
             yield (first,)
         if 2 in task.documents:
-            later = sections[at + 1 :]
-            own = [one for one in later if one.place.document_id == first.place.document_id]
-            others = [one for one in later if one.place.document_id != first.place.document_id]
-            alike = [one for one in (*own, *others) if one.language == first.language]
-            yield from ((first, one) for one in alike[:PARTNERS])
+            later = (sections[number] for number in range(at + 1, len(sections)))
+            alike = (one for one in later if one.language == first.language)
+            yield from ((first, one) for one in islice(alike, PARTNERS))
 
 
 async def _write(
-    cell: Cell, sections: Sequence[Section], matrix: Matrix, calls: Calls, per_cell: int, seen: set[str]
+    cell: Cell,
+    sections: Sequence[Section],
+    matrix: Matrix,
+    calls: Calls,
+    drafts: Drafts,
+    per_cell: int,
+    seen: set[str],
 ) -> None:
     prompts = _prompts(sections[0])
     shape = "conversational" if cell.task.id == "conversational" else "single"
@@ -231,12 +270,12 @@ async def _write(
         except Failed as failure:
             cell.dropped[str(failure)] += 1
             continue
-        words = "".join(question.turns[0].question.lower().split())
+        words = hash_text("".join(question.turns[0].question.lower().split()))
         if words in seen:
             cell.dropped["asked before"] += 1
             continue
         seen.add(words)
-        cell.questions.append(question)
+        drafts.add(cell, question)
 
 
 async def _inspected(

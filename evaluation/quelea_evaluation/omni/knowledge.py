@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.prompts import language_of
-from quelea_evaluation.omni.questions import Passage
+from quelea_evaluation.omni.questions import Passage, passage_of
+from quelea_evaluation.reports.store import RowFile
 
 LONGEST = 2048
 """Characters of a section, as OmniEval has them."""
@@ -28,6 +32,48 @@ class Section:
     def id(self) -> str:
         """Document, page and span."""
         return self.place.id
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPlace:
+    """Where a section is kept, and what is known of it without reading it."""
+
+    at: int
+    """The byte where it begins."""
+    language: str
+
+
+class SectionFile:
+    """Sections in a file, document by document; in memory are only their places.
+
+    Args:
+        path: What is there is of an earlier call, and is removed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self._rows = RowFile(path)
+        self._places: list[SectionPlace] = []
+
+    def add(self, section: Section) -> None:
+        """Keep a section."""
+        at = self._rows.append({"id": section.id, "language": section.language, **asdict(section.place)})
+        self._places.append(SectionPlace(at, sys.intern(section.language)))
+
+    def read(self, place: SectionPlace) -> Section:
+        """The section with its text."""
+        row = self._rows.read_at(place.at)
+        return Section(passage_of("sections.jsonl", row), row["language"])
+
+    def __iter__(self) -> Iterator[SectionPlace]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def close(self) -> None:
+        """Close the file; it stays, so that a reader of questions may look up what they were written about."""
+        self._rows.close()
 
 
 async def documents(gateway: Client) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from quelea_evaluation.endpoints.prices import NOT_KNOWN, Prices
 from quelea_evaluation.omni.comparison import LOWER_IS_BETTER
 from quelea_evaluation.omni.judges import ASPECTS
 from quelea_evaluation.omni.matrix import TASKS, Matrix
@@ -76,7 +77,7 @@ def render(result: Row, matrix: Matrix, items: Mapping[tuple[str, str], Sequence
     parts += [_matrix_of(name, result, matrix) for name in SHOWN if name in result["overall"]["metrics"]]
     if comparison := result.get("comparison"):
         parts.append(_comparison(comparison))
-    parts.append("<h2>Items</h2>")
+    parts += [_spent(result), "<h2>Items</h2>"]
     parts += [_items(matrix, topic, task, shown) for (topic, task), shown in sorted(items.items())]
     return page(f"OmniEval: {run['system']}", parts)
 
@@ -90,6 +91,21 @@ def _facts(result: Row) -> str:
         if value
     ]
     return table(["what", "value"], rows)
+
+
+def _spent(result: Row) -> str:
+    """Tokens, and what they cost; what nobody knows is said to be not known."""
+    spent = result["spent"]
+    prices = Prices(currency=spent["currency"])
+    rows = []
+    for who, told in (("answers", spent["answers"]), *((f"judge {one}", two) for one, two in spent["judges"].items())):
+        known = told["prompt_tokens"] is not None
+        tokens = [f"{told[one]:,}" if known else NOT_KNOWN for one in ("prompt_tokens", "completion_tokens")]
+        rows.append(
+            [escape(who), *tokens, str(told["uncounted"]) if known else "all", escape(prices.told(told["cost"]))]
+        )
+    head = ["what", "tokens read", "tokens written", "replies that counted no tokens", "cost"]
+    return "<h2>What it took</h2>" + table(head, rows)
 
 
 def _overview(result: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,11 @@ import typer
 from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
+from quelea_evaluation.endpoints.prices import Prices, PricesText, read_prices
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
-from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
-from quelea_evaluation.omni.knowledge import Section, documents, sections_of
+from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, fill, wanted_cells
+from quelea_evaluation.omni.knowledge import Section, SectionFile, documents, sections_of
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
@@ -58,7 +59,7 @@ def topics(
     async def work() -> Matrix:
         chat = Chat(address.url, address.model, address.key or api_key, seconds)
         try:
-            openings = await _read(gateway, gateway_key, 1, seconds)
+            openings = [one async for one in _read(gateway, gateway_key, 1, seconds)]
             return await propose_topics(openings, chat, least, max(least, most))
         finally:
             await chat.close()
@@ -78,8 +79,8 @@ def _writer(model: str, url: str, home: Path) -> Address:
         return read_address(STACK, "--model", home) if model == STACK else Address(model, url)
 
 
-async def _read(gateway: str, key: str, per_document: int, seconds: float) -> list[Section]:
-    """Sections of all documents.
+async def _read(gateway: str, key: str, per_document: int, seconds: float) -> AsyncIterator[Section]:
+    """Sections of all documents, document by document.
 
     Raises:
         BadInput: There is no document, or none with text enough.
@@ -88,14 +89,15 @@ async def _read(gateway: str, key: str, per_document: int, seconds: float) -> li
         listed = await documents(client)
         if not listed:
             raise BadInput(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
-        found: list[Section] = []
+        found = 0
         with progress("documents read", len(listed)) as show:
             for at, one in enumerate(listed, 1):
-                found += await sections_of(client, one, per_document)
+                for section in await sections_of(client, one, per_document):
+                    found += 1
+                    yield section
                 show(at)
     if not found:
         raise BadInput(f"None of the {len(listed)} documents at {gateway} has a page with text enough to ask about.")
-    return found
 
 
 @dataclass
@@ -119,9 +121,7 @@ def generate(
     topic: Annotated[list[str] | None, typer.Option(help="Only these topics, by id.")] = None,
     task: Annotated[list[str] | None, typer.Option(help=f"Only these: {', '.join(one.id for one in TASKS)}.")] = None,
     tree: TreeFile = None,
-    prices: Annotated[
-        str, typer.Option(help="Price of a million tokens read / written, for the cost: 0.15/0.60.")
-    ] = "",
+    prices: PricesText = "",
     gateway: GatewayUrl = "http://127.0.0.1:8080",
     gateway_key: GatewayKey = "",
     model_url: ModelUrl = "",
@@ -132,7 +132,8 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """Write, inspect and clean questions over the documents of the knowledge base, for every cell of the matrix."""
-    price = _prices(prices)
+    with plain_errors():
+        price = read_prices(prices)
     address = _writer(model, model_url, home)
     with plain_errors():
         matrix = read_matrix(tree)
@@ -142,45 +143,39 @@ def generate(
         notes = {"address": model_url or STACK, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
         with RunFolder(out, QUESTIONS, settings, {}, notes) as folder:
             rows = folder.rows("calls")
+            drafts, found = Drafts(out / "drafts.jsonl"), SectionFile(out / "sections.jsonl")
 
             async def work() -> _Made:
                 chat = Chat(address.url, address.model, address.key or api_key, seconds)
                 try:
-                    found = await _read(gateway, gateway_key, sections, seconds)
+                    async for section in _read(gateway, gateway_key, sections, seconds):
+                        found.add(section)
                     with progress("calls", None) as show:
                         calls = Calls(
                             chat, rows, lambda s: show(s.calls, f"{s.prompt_tokens + s.completion_tokens} tokens")
                         )
                         sorted_, unsorted = await classify(found, matrix, calls, concurrency)
                         wanted = wanted_cells(matrix, topic or (), task or ())
-                        cells = await fill(sorted_, matrix, wanted, calls, per_cell, concurrency)
+                        cells = await fill(sorted_, found, matrix, wanted, calls, drafts, per_cell, concurrency)
                     counts = {name: len(held) for name, held in sorted_.items()}
                     return _Made(len(found), counts, unsorted, cells, calls)
                 finally:
                     await chat.close()
+                    found.close()
 
             made = asyncio.run(work())
-            kept = [one for cell in made.cells for one in cell.questions]
-            write_rows(out / "questions.jsonl", (one.as_row() for one in kept))
+            write_rows(out / "questions.jsonl", drafts.of(made.cells))
+            drafts.remove()
             table = out / "review.csv"
             if not table.exists():
-                write_review(table, kept)
-            summary = {**_summary(made, price), "not_in_review": len({one.id for one in kept} - reviewed_ids(table))}
+                write_review(table, read_questions(out / "questions.jsonl"))
+            unread = {one for cell in made.cells for one in cell.questions} - reviewed_ids(table)
+            summary = {**_summary(made, price), "not_in_review": len(unread)}
             folder.finish(summary)
     if as_json:
         tell_json(summary)
     else:
-        _show(summary, out)
-
-
-def _prices(text: str) -> tuple[float, float] | None:
-    if not text:
-        return None
-    try:
-        read, written = (float(part) for part in text.split("/"))
-    except ValueError as error:
-        raise typer.BadParameter(f"--prices must be like 0.15/0.60, got {text!r}") from error
-    return read, written
+        _show(summary, out, price)
 
 
 def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -188,9 +183,9 @@ def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
         raise typer.BadParameter(f"no {what} is called {unknown[0]!r}; there are {', '.join(known)}")
 
 
-def _summary(made: _Made, price: tuple[float, float] | None) -> Row:
+def _summary(made: _Made, prices: Prices) -> Row:
     spent = made.calls.spent
-    cost = (spent.prompt_tokens * price[0] + spent.completion_tokens * price[1]) / 1e6 if price else None
+    cost = prices.cost(made.calls.model, spent.prompt_tokens, spent.completion_tokens)
     return {
         "sections": made.sections,
         "sections_by_topic": made.topics,
@@ -204,23 +199,25 @@ def _summary(made: _Made, price: tuple[float, float] | None) -> Row:
         "calls_of_this_session": spent.asked,
         "prompt_tokens": spent.prompt_tokens,
         "completion_tokens": spent.completion_tokens,
-        "cost": cost,
+        "uncounted": spent.uncounted,
+        "cost": None if spent.uncounted else cost,
     }
 
 
-def _show(summary: dict[str, Any], folder: Path) -> None:
+def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     dropped: Counter[str] = Counter(summary["sections_without_topic"])
     for cell in summary["cells"]:
         dropped.update(cell["dropped"])
-    empty = [name for name, count in summary["sections_by_topic"].items() if not count]
+    wanted = {cell["topic"] for cell in summary["cells"]}
+    empty = [name for name, count in summary["sections_by_topic"].items() if name in wanted and not count]
     short = sum(not cell["questions"] for cell in summary["cells"])
     tell(f"{summary['questions']} questions in {len(summary['cells'])} cells, {short} of them empty")
     if empty:
         tell(f"topics without documents: {', '.join(empty)}")
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
-    cost = "" if summary["cost"] is None else f", cost {summary['cost']:.4f}"
-    tell(f"{summary['calls']} calls, {summary['prompt_tokens']} + {summary['completion_tokens']} tokens{cost}")
+    tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"
+    tell(f"{summary['calls']} calls, {tokens}, cost {prices.told(summary['cost'])}")
     if new := summary["not_in_review"]:
         tell(
             f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from quelea_evaluation.endpoints.prices import Prices
 from quelea_evaluation.omni.comparison import LOWER_IS_BETTER, compare
 from quelea_evaluation.omni.matrix import TASKS, Matrix
 from quelea_evaluation.omni.page import ITEMS_OF_A_CELL, SHOWN, render
 from quelea_evaluation.omni.questions import Question, QuestionIndex
 from quelea_evaluation.omni.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
+from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.reports.store import (
     BadRun,
     Row,
@@ -69,7 +71,9 @@ def keep_questions(file: Path, folder: Path) -> None:
         copy.with_name("questions.jsonl.new").replace(copy)
 
 
-def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictures: bool = True) -> Row:
+def write_report(
+    run: Run, matrix: Matrix, against: Path | None = None, *, pictures: bool = True, prices: Prices | None = None
+) -> Row:
     """Write result.json, values.jsonl, report.html and PNGs into the run's folder; returns the result.
 
     Raises:
@@ -91,6 +95,7 @@ def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictu
     scratch.close()
     scratch.path.replace(values)
     result["run"] = describe(run)
+    result["spent"] = _spent(run, prices or Prices())
     if against is not None:
         result["comparison"] = {"against": against.name, **compare(read_values(against), RowFile(values))}
     write_json(run.folder / "result.json", result)
@@ -98,6 +103,12 @@ def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictu
     if pictures:
         _draw(run.folder, result, matrix)
     return result
+
+
+def _spent(run: Run, prices: Prices) -> Row:
+    judges = {name: spent_on_verdicts(rows, name, prices) for name, rows in run.verdict_files().items()}
+    answers = spent_on_answers(run.answers, run.manifest["settings"], prices)
+    return {"currency": prices.currency, "answers": answers, "judges": judges}
 
 
 def _retrieves(run: Run) -> bool:
@@ -138,7 +149,13 @@ def read_values(folder: Path) -> RowFile:
 
 
 def find_last(run: Run) -> Path | None:
-    """The run beside this one that was last, over the same questions and of the same system, and has a result."""
+    """The run beside this one that was last, over the same questions and of the same system, and has a result.
+
+    One that did not keep its gate is no measure for the next: else the same fall would pass the second time.
+
+    Raises:
+        BadRun: Its result was written by another version.
+    """
     found: list[tuple[str, Path]] = []
     for folder in run.folder.resolve().parent.iterdir():
         if folder == run.folder.resolve() or not (folder / "result.json").is_file():
@@ -150,7 +167,12 @@ def find_last(run: Run) -> Path | None:
         same = manifest["data"] == run.manifest["data"]
         if same and manifest["settings"]["system"] == run.manifest["settings"]["system"]:
             found.append((manifest["sessions"][0]["started"], folder))
-    return max(found)[1] if found else None
+    kept = (
+        folder
+        for _, folder in sorted(found, reverse=True)
+        if not (read_result(folder).get("gate") or {}).get("breaches")
+    )
+    return next(kept, None)
 
 
 def _shown(run: Run, verdicts: Verdicts, values: Path) -> dict[tuple[str, str], list[Row]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,12 +75,12 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
 
 
 def reviewed_ids(path: Path) -> set[str]:
-    """Ids of the questions that have a row in the table.
+    """Ids of the questions that have a row in the table; one row in memory at a time.
 
     Raises:
         BadInput: It cannot be read as such a table.
     """
-    return set(read_table(path))
+    return {row["id"] for row in _read_rows(path)}
 
 
 def read_table(path: Path) -> dict[str, dict[str, dict[str, str]]]:
@@ -89,28 +89,34 @@ def read_table(path: Path) -> dict[str, dict[str, dict[str, str]]]:
     Raises:
         BadInput: It cannot be read as such a table.
     """
+    rows: dict[str, dict[str, dict[str, str]]] = {}
+    for row in _read_rows(path):
+        rows.setdefault(row["id"], {})[row["turn"]] = row
+    return rows
+
+
+def _read_rows(path: Path) -> Iterator[dict[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.DictReader(file)
             lacking = [name for name in FIELDS if name != "passages" and name not in (table.fieldnames or ())]
             if lacking:
                 raise BadInput(f"{path.name}: no column {lacking[0]!r}; there must be {', '.join(FIELDS)}")
-            listed = list(table)
+            for line, given in enumerate(table, 2):
+                yield _read_row(f"{path.name}, row {line}", given)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path} cannot be read as CSV in UTF-8: {error}") from error
-    rows: dict[str, dict[str, dict[str, str]]] = {}
-    for line, given in enumerate(listed, 2):
-        row = {name: _plain((given.get(name) or "").strip()) for name in FIELDS}
-        keep = row["keep"].lower()
-        if keep not in _YES | _NO:
-            raise BadInput(f"{path.name}, row {line}: keep must be yes or no, got {row['keep']!r}")
-        row["keep"] = "no" if keep in _NO else "yes"
-        if row["keep"] == "yes" and not (row["question"] and row["answers"]):
-            raise BadInput(
-                f"{path.name}, row {line}: question and answers must not be empty; set keep to no to drop it"
-            )
-        rows.setdefault(row["id"], {})[row["turn"]] = row
-    return rows
+
+
+def _read_row(place: str, given: Mapping[str, str | None]) -> dict[str, str]:
+    row = {name: _plain((given.get(name) or "").strip()) for name in FIELDS}
+    keep = row["keep"].lower()
+    if keep not in _YES | _NO:
+        raise BadInput(f"{place}: keep must be yes or no, got {row['keep']!r}")
+    row["keep"] = "no" if keep in _NO else "yes"
+    if row["keep"] == "yes" and not (row["question"] and row["answers"]):
+        raise BadInput(f"{place}: question and answers must not be empty; set keep to no to drop it")
+    return row
 
 
 def _edited(turn: Turn, row: dict[str, str]) -> Turn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ import typer
 from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, read_address
+from quelea_evaluation.endpoints.prices import Prices, PricesText, read_prices
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
 from quelea_evaluation.omni.console import Concurrency, Key, Seconds, TreeFile, plain_errors, progress
@@ -32,8 +34,12 @@ from quelea_evaluation.omni.report import (
     write_report,
 )
 from quelea_evaluation.omni.running import Progress, ask_all
+from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.omni.systems import ChatSystem, Quelea, System
-from quelea_evaluation.reports.store import RunFolder, hash_file
+from quelea_evaluation.reports.store import Row, RunFolder, hash_file, write_json
+
+_REASONS = 5
+"""Why verdicts failed, the most frequent."""
 
 
 def run(
@@ -55,6 +61,7 @@ def run(
     seconds: Seconds = 300.0,
     api_key: Key = "",
     home: StackHome = STACK_HOME,
+    prices: PricesText = "",
     as_json: AsJson = False,
 ) -> None:
     """Put every question to a system, conversations turn by turn; resumable, failures recorded."""
@@ -66,6 +73,7 @@ def run(
     if system not in ("quelea", STACK) and not model:
         raise typer.BadParameter("--model must name the endpoint's model")
     with plain_errors():
+        known = read_prices(prices)
         file = questions_file(questions)
         total = sum(1 for _ in read_questions(file))
         if not total:
@@ -100,12 +108,19 @@ def run(
 
             asyncio.run(work())
             failures = sum("error" in one for one in rows.latest())
-            summary = {"questions": total, "answers": total - failures, "failures": failures}
+            spent = spent_on_answers(rows, settings, known)
+            summary = {"questions": total, "answers": total - failures, "failures": failures, **spent}
             folder.finish(summary)
     if as_json:
         tell_json(summary, None)
     else:
-        tell(f"{total} questions, {failures} failed; next: quelea eval omni report {out}")
+        tell(f"{total} questions, {failures} failed; {_spent(spent, known)}; next: quelea eval omni report {out}")
+
+
+def _spent(spent: Row, prices: Prices) -> str:
+    if spent["prompt_tokens"] is None:
+        return "tokens and cost not known"
+    return f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens, cost {prices.told(spent['cost'])}"
 
 
 def judge(
@@ -121,6 +136,7 @@ def judge(
     seconds: Seconds = 300.0,
     api_key: Key = "",
     home: StackHome = STACK_HOME,
+    prices: PricesText = "",
     as_json: AsJson = False,
 ) -> None:
     """ACC, COM, UTL, HAL and NAC by language models; a verdict that cannot be read is counted, never dropped."""
@@ -134,13 +150,18 @@ def judge(
     if twice := [one for one in names if names.count(one) > 1]:
         raise typer.BadParameter(f"two judges are called {twice[0]}; verdicts are kept by the model's name")
     with plain_errors():
+        known = read_prices(prices)
         found = read_run(run)
-        summary = {name: _judge_with(found, one, chosen, concurrency, seconds, api_key) for name, one in judges.items()}
+        summary = {
+            name: _judge_with(found, one, chosen, concurrency, seconds, api_key, known) for name, one in judges.items()
+        }
     if as_json:
         tell_json(summary, None)
         return
     for name, counts in summary.items():
-        tell(f"{name}: {counts['verdicts']} verdicts, {counts['failed']} failed, {counts['tokens']} tokens")
+        tell(f"{name}: {counts['verdicts']} verdicts, {counts['failed']} failed, {_spent(counts, known)}")
+        for reason, count in counts["reasons"].items():
+            tell(f"{count:6} × {reason}")
 
 
 def _aspects(named: str) -> tuple[Aspect, ...]:
@@ -153,8 +174,14 @@ def _aspects(named: str) -> tuple[Aspect, ...]:
 
 
 def _judge_with(
-    run: Run, judge: Address, aspects: tuple[Aspect, ...], concurrency: int, seconds: float, key: str
-) -> dict[str, int]:
+    run: Run,
+    judge: Address,
+    aspects: tuple[Aspect, ...],
+    concurrency: int,
+    seconds: float,
+    key: str,
+    prices: Prices,
+) -> Row:
     model = judge.model
     versions = {one: load_prompts(one).version for one in LANGUAGES}
     folder = run.folder / "judges" / re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")[:80]
@@ -176,11 +203,20 @@ def _judge_with(
                 await chat.close()
 
         asyncio.run(work())
-        counts = {"verdicts": 0, "failed": 0, "tokens": 0}
+        spent = spent_on_verdicts(rows, model, prices)
+        reasons = Counter[str]()
+        counts: Row = {
+            "verdicts": 0,
+            "failed": 0,
+            "tokens": spent["prompt_tokens"] + spent["completion_tokens"],
+            **spent,
+        }
         for row in rows.latest():
             counts["verdicts"] += 1
             counts["failed"] += row["status"] != "given"
-            counts["tokens"] += row["prompt_tokens"] + row["completion_tokens"]
+            if row["status"] != "given":
+                reasons[str(row.get("problem") or row["status"]).partition(":")[0]] += 1
+        counts["reasons"] = dict(reasons.most_common(_REASONS))
         kept.finish(counts)
         return counts
 
@@ -194,19 +230,23 @@ def report(
     ] = None,
     tree: TreeFile = None,
     pictures: Annotated[bool, typer.Option(help="Also heat maps as PNG.")] = True,
+    prices: PricesText = "",
     as_json: AsJson = False,
 ) -> None:
     """The matrix of a run: result.json, values.jsonl, report.html that opens offline, heat maps."""
 
     breaches: list[str] = []
     with plain_errors():
+        known = read_prices(prices)
         thresholds = read_thresholds(gate) if gate else None
         found = read_run(run)
         last = against or (find_last(found) if gate else None)
         before = read_result(last) if last and gate else None
-        result = write_report(found, read_matrix(tree), against, pictures=pictures)
+        result = write_report(found, read_matrix(tree), against, pictures=pictures, prices=known)
         if thresholds is not None:
             breaches = find_breaches(thresholds, result, before)
+            result["gate"] = {"beside": last.name if last else "", "breaches": breaches}
+            write_json(run / "result.json", result)
             say(f"gate: beside {last.name}" if last else "gate: no earlier run; only the limits of the file are held")
     if as_json:
         tell_json(result)

@@ -17,15 +17,19 @@ from quelea_evaluation.arena.arena_folder import Arena, check_name
 from quelea_evaluation.console import say, tell
 from quelea_evaluation.endpoints.client import read_address
 from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.omni.comparison import read_thresholds
 from quelea_evaluation.omni.console import TreeFile
 from quelea_evaluation.omni.report import read_run
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions, read_request
+from quelea_evaluation.publishing.thresholds import hold_thresholds
 from quelea_evaluation.publishing.views import is_arena
 from quelea_evaluation.publishing.worker import READY, Worker, publish_folder
 from quelea_evaluation.reports.store import BadRun
 
 app = typer.Typer()
+AGAIN = 75
+"""Exit code when the store cannot be reached: worth another try (EX_TEMPFAIL of sysexits.h)."""
 
 Store = Annotated[
     str, typer.Option(help="Where the gateway looks (QUELEA_GATEWAY_EVALUATIONS_URL): a folder, or s3://bucket/prefix.")
@@ -41,7 +45,7 @@ def _plain_errors() -> Iterator[None]:
         raise typer.Exit(1) from error
     except QueleaError as error:
         say(f"error: {error.message}")
-        raise typer.Exit(1) from error
+        raise typer.Exit(AGAIN) from error
 
 
 @app.command()
@@ -71,12 +75,22 @@ def work(
             help="JSON as POST /v1/evaluations takes it: ask for that first. With --once, exit code 1 when it fails."
         ),
     ] = "",
+    gate: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --once --ask: YAML with limits; exit code 1 when one is passed, or a metric is worse than last."
+        ),
+    ] = None,
 ) -> None:
     """Do the evaluations that are asked for over POST /v1/evaluations, one at a time.
 
     Keys: QUELEA_API_KEY of the gateway, QUELEA_EVAL_API_KEY of the models.
     """
+    if gate and not (once and ask):
+        raise typer.BadParameter("--gate is for one evaluation; it wants --once and --ask")
+    breaches: list[str] = []
     with _plain_errors():
+        thresholds = read_thresholds(gate) if gate else None
         folder.mkdir(parents=True, exist_ok=True)
         models = {}
         for one in model or ():
@@ -96,12 +110,26 @@ def work(
                 say(f"{READY}, and waits: another has {folder}")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             shelf = Shelf(store)
-            asked = shelf.ask(read_request(ask, means)) if ask else ""
+            request = read_request(ask, means) if ask else None
+            if thresholds is not None and request and request["kind"] != "omni":
+                raise BadInput("--gate holds metrics of the matrix; --ask must be of kind omni")
+            asked = shelf.ask(request) if request else ""
             done = Worker(shelf, means, folder, tree).work(once=once)
             ended = (shelf.read(asked, "state") or {}) if asked else {"state": "succeeded"}
+            if thresholds is not None and ended.get("state") == "succeeded":
+                last, breaches = hold_thresholds(shelf, asked, thresholds)
+                say(
+                    f"gate: beside {last}"
+                    if last
+                    else "gate: no earlier evaluation like it by this version; only the limits are held"
+                )
     tell(f"{done} evaluations done")
     if ended.get("state") != "succeeded":
         say(f"error: {asked}: {ended.get('state')}: {ended.get('error') or 'no reason was told'}")
+        raise typer.Exit(1)
+    for one in breaches:
+        say(f"gate: {one}")
+    if breaches:
         raise typer.Exit(1)
 
 

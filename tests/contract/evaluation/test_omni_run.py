@@ -117,6 +117,9 @@ def run(tmp_path: Path) -> Iterator[tuple[Path, Asked]]:
         yield tmp_path / "run", gateway
 
 
+PRICES = ("--prices", "1/10")
+
+
 def result_of(folder: Path) -> Any:
     return json.loads((folder / "result.json").read_text("utf-8"))
 
@@ -126,12 +129,17 @@ def test_a_scripted_system_and_judge_give_the_known_matrix(run: tuple[Path, Aske
     assert gateway.most_at_once <= 3
     judge = Judge()
     with asked_server(judge) as judging:
-        told = json.loads(omni("judge", folder, "--judge", f"scripted@{judging.url}/v1", "--json"))
+        told = json.loads(omni("judge", folder, "--judge", f"scripted@{judging.url}/v1", "--json", *PRICES))
     answered = 6 + 1  # six items, one of them with two turns
     assert told[f"scripted@{judging.url}/v1"] == {
         "verdicts": 5 * answered,
         "failed": 5,
         "tokens": 12 * (5 * answered + 5 + 5),
+        "prompt_tokens": 10 * (5 * answered + 5 + 5),
+        "completion_tokens": 2 * (5 * answered + 5 + 5),
+        "uncounted": 0,
+        "reasons": {"no JSON object": 5},
+        "cost": pytest.approx(30e-6 * (5 * answered + 5 + 5)),
     }
     omni("report", folder)
     result = result_of(folder)
@@ -161,6 +169,11 @@ def test_a_scripted_system_and_judge_give_the_known_matrix(run: tuple[Path, Aske
     assert "no items" in page
     assert page.count('href="#stocks-extractive"') > 1
     assert page.count('id="stocks-extractive"') == 1
+    assert "not known" in page
+    assert result["spent"]["answers"]["prompt_tokens"] is None
+    omni("report", folder, "--no-pictures", *PRICES)
+    assert result_of(folder)["spent"]["judges"]["scripted"]["cost"] == pytest.approx(30e-6 * 45)
+    assert "0.0014" in (folder / "report.html").read_text("utf-8")
     assert "http" not in page.replace(gateway.url, "")
     assert (folder / "accuracy.png").read_bytes().startswith(b"\x89PNG")
     assert len((folder / "values.jsonl").read_text().splitlines()) == 7
@@ -223,7 +236,9 @@ def test_a_chat_endpoint_with_passages_and_without(tmp_path: Path) -> None:
     with asked_server(model) as server:
         for passages, em in (("given", 1.0), ("none", 0.0)):
             out = tmp_path / passages
-            omni("run", file, "--out", out, "--system", f"{server.url}/v1", "--model", "m", "--passages", passages)
+            system = ("--system", f"{server.url}/v1", "--model", "m", "--passages", passages)
+            said = omni("run", file, "--out", out, *system, *(PRICES if passages == "given" else ()))
+            assert f"10 + 2 tokens, cost {'0.0000' if passages == 'given' else 'not known'}" in said
             omni("report", out, "--no-pictures")
             metrics = result_of(out)["overall"]["metrics"]
             assert metrics["em_max"]["mean"] == em
@@ -326,7 +341,7 @@ def test_what_may_pass_is_asked_again_and_a_dead_system_ends_the_run(tmp_path: P
         assert "call again" in said
         down.clear()
         told = json.loads(omni("run", file, "--out", tmp_path / "run", "--gateway", gateway.url, "--json"))
-    assert told == {"questions": 40, "answers": 40, "failures": 0}
+    assert (told["questions"], told["answers"], told["failures"]) == (40, 40, 0)
 
 
 def test_two_runs_are_compared_in_pairs(run: tuple[Path, Asked], tmp_path: Path) -> None:
@@ -364,10 +379,18 @@ def test_the_gate_stops_what_is_worse_than_the_last_run(tmp_path: Path) -> None:
     said = omni("report", tmp_path / "second", "--gate", limits, "--no-pictures", code=1)
     assert "em_max is 0.5000, the last run had 1.0000 [1.0000, 1.0000]" in said
     assert "at least" not in said
+    with asked_server(worse) as gateway:
+        omni("run", file, "--out", tmp_path / "third", "--gateway", gateway.url)
+    said = omni("report", tmp_path / "third", "--gate", limits, "--no-pictures", code=1)
+    assert "gate: beside first" in said, "a run that did not keep its gate is no measure for the next"
     limits.write_text("metrics:\n  em_max: {at_least: 0.6, may_fall: true}\n  accuracy:\n")
     said = omni("report", tmp_path / "second", "--gate", limits, "--no-pictures", code=1)
     assert "em_max is 0.5000, at least 0.6 is wanted" in said
     assert "accuracy was not measured" in said
+    result = result_of(tmp_path / "first")
+    (tmp_path / "first" / "result.json").write_text(json.dumps({**result, "format": 0}))
+    said = omni("report", tmp_path / "third", "--gate", limits, "--no-pictures", code=1)
+    assert "was written in format 0" in said, "a last run that cannot be read is no missing one"
     limits.write_text("metrics:\n  em_max: {minimum: 0.6}\n")
     assert "em_max may have at_least" in omni("report", tmp_path / "second", "--gate", limits, code=1)
 
@@ -382,6 +405,7 @@ def test_bad_input_ends_with_a_sentence_and_loses_nothing(run: tuple[Path, Asked
     bad = write_questions(tmp_path / "bad.jsonl", [QUESTIONS[1], no_answers])
     said = omni("run", bad, "--out", tmp_path / "x", *gone, code=1)
     assert "bad.jsonl, line 2: turns[0].answers must be a list of texts, got null" in said
+    assert "File exists" in omni("run", tmp_path / "q.jsonl", "--out", bad, *gone, code=1)
     other = write_questions(tmp_path / "other.jsonl", QUESTIONS[:2])
     assert "other data: questions" in omni("run", other, "--out", folder, *gone, code=1)
     assert "other settings" in omni("run", tmp_path / "q.jsonl", "--out", folder, "--route", "web", *gone, code=1)

@@ -176,6 +176,46 @@ def test_a_job_asks_for_one_does_it_and_fails_with_it(means: Means, tmp_path: Pa
     assert len(Shelf(str(store)).ids()) == 2
 
 
+def test_a_job_fails_when_a_metric_is_worse_than_at_the_last_run_that_kept_its_gate(tmp_path: Path) -> None:
+    names = [f"right{at}" for at in range(12)]
+    (tmp_path / "questions").mkdir()
+    rows = [{**QUESTIONS[0], "id": name, "turns": [{"question": name, "answers": ["7"]}]} for name in names]
+    (tmp_path / "questions" / "set.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
+    limits = tmp_path / "thresholds.yaml"
+    limits.write_text("metrics: {em_max: {}}\nfailures_at_most: 0\n")
+    shelf = Shelf(str(tmp_path / "store"))
+
+    def work(gateway: Any, *more: str, kind: str = "omni") -> Any:
+        asked = json.dumps({"kind": kind, "settings": {"questions": "set", "systems": ["quelea"], "judge": "tiny"}})
+        places = ("--store", str(tmp_path / "store"), "--folder", str(tmp_path / "work"))
+        words = ("work", *places, "--questions", str(tmp_path / "questions"), "--gateway", gateway.url, "--ask", asked)
+        return CliRunner().invoke(app, [*words, "--gate", str(limits), *more])
+
+    def worse(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        status, found = quelea(path, body)
+        return status, {**found, "answer": "nine"}
+
+    with asked_server(quelea) as good, asked_server(worse) as bad:
+        first = work(good, "--once")
+        assert first.exit_code == 0, first.output
+        assert "no earlier evaluation like it" in first.stderr
+        for _ in range(2):  # what fell is no measure for the next
+            fallen = work(bad, "--once")
+            assert fallen.exit_code == 1, fallen.output
+            assert "gate: em_max is 0.0000, the last run had 1.0000 [1.0000, 1.0000]" in fallen.stderr
+        states = [shelf.read(one, "state") or {} for one in shelf.ids()]
+        assert [one["state"] for one in states] == ["succeeded"] * 3
+        assert [bool(one.get("error")) for one in states] == [False, True, True]
+        again = work(good, "--once")
+        assert (again.exit_code, f"beside {shelf.ids()[0]}" in again.stderr) == (0, True), again.output
+        assert work(good).exit_code == 2
+        assert work(good, "--once", kind="arena").exit_code == 1
+        limits.write_text("metrics: {em_max: {minimum: 1}}\n")
+        refused = work(good, "--once")
+        assert (refused.exit_code, "may have at_least" in refused.stderr) == (1, True)
+    assert len(shelf.ids()) == 4, "what is refused is not asked for"
+
+
 def test_a_second_worker_is_refused_or_waits(means: Means, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     words = ["work", "--store", str(tmp_path / "store"), "--folder", str(tmp_path / "work"), "--once"]

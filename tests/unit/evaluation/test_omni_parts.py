@@ -1,17 +1,20 @@
 """Parts of OmniEval without a server: trees, prompts, sections, relevance, labels, many items."""
 
+import asyncio
 import json
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_evaluation.endpoints.chat import Unparseable, parse_object
+from quelea_evaluation.endpoints.chat import Chat, Reply, Unparseable, parse_object
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import agreement
 from quelea_evaluation.omni.comparison import compare
+from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, wanted_cells
+from quelea_evaluation.omni.generation import fill as fill_cells
 from quelea_evaluation.omni.judges import ASPECTS, read_verdict, schema_of
-from quelea_evaluation.omni.knowledge import LONGEST, Section, locate, section_of
+from quelea_evaluation.omni.knowledge import LONGEST, Section, SectionFile, locate, section_of
 from quelea_evaluation.omni.labels import measure_agreement, read_labels
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, as_toml, parse_matrix, read_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
@@ -181,6 +184,48 @@ def test_questions_and_values_of_many_items_stay_on_the_disk(tmp_path: Path) -> 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 22e6  # most of it for the bootstrap
+
+
+class _Writer(Chat):
+    """Sorts sections in turn, asks about the first line of each, and finds each question useful."""
+
+    async def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Reply:
+        line = messages[1]["content"].split("[1]")[-1].splitlines()[1]
+        if "topic" in schema["properties"]:
+            return Reply(json.dumps({"topic": int(line.split()[1]) % 16 + 1}))
+        if "evaluation" in schema["properties"]:
+            return Reply('{"evaluation": 2, "corrected": null}')
+        item = {"question": f"What of {line}?", "answers": ["7"], "passages": [{"section": 1, "text": line}]}
+        return Reply(json.dumps({"items": [item]}))
+
+
+def test_sections_and_questions_stay_on_the_disk_while_they_are_made(tmp_path: Path) -> None:
+    count, matrix = 800, read_matrix()
+    chat = _Writer("http://127.0.0.1:9/v1", "m")
+    sections, drafts = SectionFile(tmp_path / "sections.jsonl"), Drafts(tmp_path / "drafts.jsonl")
+    tracemalloc.start()
+    for at in range(count):
+        made = section_of("d", "t", at + 1, f"page {at} has:\n" + "The figures are unaudited. " * 400)
+        assert made is not None
+        sections.add(made)
+    calls = Calls(chat, RowFile(tmp_path / "calls.jsonl"))
+
+    async def work() -> list[Cell]:
+        sorted_, _ = await classify(sections, matrix, calls, 4)
+        wanted = wanted_cells(matrix, (), ("extractive",))
+        return await fill_cells(sorted_, sections, matrix, wanted, calls, drafts, 100, 4)
+
+    cells = asyncio.run(work())
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(sections) == len(list(drafts.of(cells))) == count
+    assert len({one for cell in cells for one in cell.questions}) == count
+    on_disk = sum((tmp_path / f"{one}.jsonl").stat().st_size for one in ("sections", "drafts", "calls"))
+    assert on_disk > 2.5e6
+    assert held < 1.2e6 < (tmp_path / "sections.jsonl").stat().st_size / 1.4  # the texts alone would be more
+    assert peak < 2e6
+    drafts.remove()
+    assert not (tmp_path / "drafts.jsonl").exists()
 
 
 def test_ten_thousand_items_in_bounded_memory() -> None:

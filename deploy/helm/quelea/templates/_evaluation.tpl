@@ -31,6 +31,7 @@
 {{- $questions := dict "mountPath" "/questions" "readOnly" true }}
 {{- if $job.questions.existingClaim }}{{ $_ := set $questions "claim" $job.questions.existingClaim }}{{ else }}{{ $_ := set $questions "configMap" $job.questions.configMap }}{{ end }}
 {{- $_ := set $volumes "questions" $questions }}
+{{- if $job.gate }}{{ $_ := set $volumes "gate" (dict "mountPath" "/gate" "readOnly" true "configMap" (include "quelea.name" (list . "evaluation-gate"))) }}{{ end }}
 {{- $own := dict "image" $job.image "module" "quelea_evaluation" "certificate" "none" "rawEnv" (dict "QUELEA_EVAL_MODELS" (include "quelea.evaluation.models" .)) }}
 {{- $_ := set $own "secretEnv" $secrets }}
 {{- $_ := set $own "envFromSecrets" (list .Values.blobs.existingSecret) }}
@@ -46,8 +47,13 @@
 {{- $gateway := printf "http://%s:%d" (include "quelea.host" (list . "gateway")) (int .Values.services.gateway.ports.http) }}
 {{- $work := empty .Values.blobs.url | ternary "/evaluations/work" "/tmp/work" }}
 {{- $words := list "python" "-m" "quelea_evaluation" "work" "--once" "--store" (include "quelea.evaluationsUrl" .) "--folder" $work "--questions" "/questions" "--gateway" $gateway "--ask" $job.ask -}}
-# A second pod takes up what the first had begun.
+{{- if $job.gate }}{{ $words = concat $words (list "--gate" "/gate/thresholds.yaml") }}{{ end -}}
+# A second pod takes up what the first had begun; not after exit code 1, which says how the evaluation ended.
 backoffLimit: 2
+podFailurePolicy:
+  rules:
+    - action: FailJob
+      onExitCodes: {containerName: evaluation, operator: In, values: [1]}
 activeDeadlineSeconds: {{ int $job.seconds }}
 ttlSecondsAfterFinished: 604800
 template:
@@ -89,4 +95,8 @@ template:
         {{- else }}
         configMap: {name: {{ $job.questions.configMap }}, defaultMode: 0444}
         {{- end }}
+      {{- if $job.gate }}
+      - name: gate
+        configMap: {name: {{ include "quelea.name" (list $root "evaluation-gate") }}, defaultMode: 0444}
+      {{- end }}
 {{- end }}
