@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 
 import pytest
+from quelea_kit.reach import bound_id
 from support.tenant_stack import BONDS, DEFAULT, TenantStack, tenant_stack
 
 SECRET = "kestrel"
@@ -70,5 +71,10 @@ async def crossing(request, tmp_path):
             one.run = started.json()["id"]
             async with http.stream("GET", f"/v1/agent/runs/{one.run}/events") as events:
                 assert "state" in "".join([line async for line in events.aiter_lines()])
+        one.fetch = f"fetch-{bound_id(owner, '1' * 32)}"
+        market = stack.parts.market
+        market.answers[f"https://{SECRET}.example/filing"] = "filed"
+        session = await market.open(run_id=one.fetch, tenant="", as_of="", bundle_ids=(), max_calls=1, seconds=9)
+        market.fetch(f"https://{SECRET}.example/filing", session.token)
         one.watch = stack.remember(owner, SECRET)
         yield dataclasses.replace(one)

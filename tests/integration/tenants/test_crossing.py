@@ -154,7 +154,8 @@ async def everything_of(crossing):
 
 async def test_every_route_is_told_and_a_stranger_sees_nothing(crossing):
     stack = crossing.stack
-    crossing.fetch = f"fetch-{MISSING[:-1]}1"
+    async with stack.client(f"{crossing.owner} all") as http:
+        assert SECRET in (await http.get(f"/v1/fetch/{crossing.fetch}/bundle")).text
     before = await everything_of(crossing)
     assert before["documents"]["total"] == 3
     assert before["facts"]["total"] > 0, "what is hidden must be there"
