@@ -54,7 +54,7 @@ class Crossing:
 async def crossing(request, tmp_path):
     owner, store = request.param
     stranger = BONDS if owner == DEFAULT else DEFAULT
-    async with tenant_stack(tmp_path, store=store, openbb_origins=("https://pro.openbb.co",)) as stack:
+    async with tenant_stack(tmp_path, store=store, openbb_origins=("https://pro.openbb.co",), agent_running=1) as stack:
         one = Crossing(stack, owner, stranger)
         async with stack.client(f"{owner} all") as http:
             made = await http.post("/v1/collections", json={"name": "hk", "title": f"{SECRET} deals"})

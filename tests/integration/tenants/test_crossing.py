@@ -238,6 +238,27 @@ async def test_the_same_question_of_both_is_answered_from_what_each_has(crossing
             assert bool(leaked(crossing, text)) is sees
 
 
+async def run_of(http, question):
+    started = await http.post("/v1/agent/runs", json={"question": question})
+    assert started.status_code == 202, started.text
+    return started.json()["id"]
+
+
+async def events_of(http, run):
+    async with http.stream("GET", f"/v1/agent/runs/{run}/events") as events:
+        return "\n".join([line async for line in events.aiter_lines()])
+
+
+async def test_a_run_sees_what_its_own_caller_may_whoever_gave_it_its_turn(crossing):
+    stack = crossing.stack
+    async with stack.client(f"{crossing.owner} all") as owner, stack.client(f"{crossing.stranger} all") as stranger:
+        # One at a time: the end of the owner's gives the stranger's its turn, and that of the stranger's the next.
+        runs = [await run_of(http, QUESTION) for http in (owner, stranger, owner)]
+        texts = [await events_of(http, run) for http, run in zip((owner, stranger, owner), runs, strict=True)]
+    assert [FIGURE in text for text in texts] == [True, False, True], [text[-1500:] for text in texts]
+    assert not leaked(crossing, texts[1])
+
+
 async def test_the_same_bytes_are_a_document_of_each(crossing):
     stack = crossing.stack
     async with stack.client(f"{crossing.stranger} all") as http:
