@@ -14,11 +14,14 @@ from quelea_evaluation.inputs import BadInput
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Router
+from transformers.utils.logging import disable_progress_bar
 
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
 
 Kind = Literal["query", "passage"]
+disable_progress_bar()  # of loading weights: a second, and the lines about the work are ours
+
 _LORA_LAYERS = ["query", "key", "value", "dense"]
 _ROUTES = {"query": "query", "passage": "document"}
 

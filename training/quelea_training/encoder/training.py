@@ -20,10 +20,11 @@ from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
 )
+from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardCallback
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from tensorboardX import SummaryWriter
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from quelea_training.encoder.objective import WeaverBirdLoss
 from quelea_training.encoder.recipe import Recipe
@@ -118,6 +119,8 @@ def train(
         loss=_loss(towers, recipe),
         callbacks=[clock],
     )
+    trainer.remove_callback(PrinterCallback)  # the clock says it, and not on standard output
+    trainer.remove_callback(SentenceTransformerModelCardCallback)  # the card is ours
     last = last_checkpoint(out)
     clock.begin(last)
     try:
