@@ -172,6 +172,9 @@ TOOLS: dict[str, Action | None] = {
 }
 """The same of the tools of MCP."""
 
+TURNED_AWAY = (401, 403, "UNAUTHENTICATED", "PERMISSION_DENIED")
+"""Statuses of calls that are recorded whatever they were to do."""
+
 
 @dataclass
 class Record:
@@ -257,6 +260,6 @@ def json_of(body: bytes) -> Any:
 
 def outcome_of(status: int) -> Outcome:
     """Of an HTTP status."""
-    if status < 400:  # noqa: PLR2004  # where errors begin
+    if status < 400:  # where errors begin
         return "ok"
-    return "refused" if status < 500 else "failed"  # noqa: PLR2004
+    return "refused" if status < 500 else "failed"
