@@ -16,6 +16,7 @@ from typing import Any
 import grpc
 from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from redis.asyncio import Redis
 
 from quelea_gateway.access import Access, Caller, CallLimiter, let_in
 from quelea_gateway.adapters.audit_log import AuditLog
@@ -48,6 +49,7 @@ from quelea_gateway.toolkit import Toolkit, build_toolkit
 from quelea_gateway.version import VERSION
 
 _FRESH_SECONDS = 1.0
+_REDIS_SECONDS = 1.0
 
 
 @dataclass
@@ -71,6 +73,7 @@ class Gateway:
     evaluations: EvaluationStore
     prompt_sources: tuple[PromptSource, ...] = ()
     audit_log: AuditLog | None = None
+    redis: Redis | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
@@ -169,6 +172,8 @@ class Gateway:
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
+        if self.redis is not None:
+            await self.redis.aclose()
         if self.audit_log is not None:
             with contextlib.suppress(Unavailable):  # it says so already, and there is nobody to refuse
                 await self.audit(_of_gateway(audit.Act.STOPPED), "ok", "")
@@ -181,7 +186,8 @@ def build(settings: Settings) -> Gateway:
     Raises:
         InvalidInput: keys are off on a public address, or the gate's file cannot be used.
     """
-    access = Access(settings)
+    redis = build_redis(settings)
+    access = Access(settings, redis)
     gate = build_gate(settings)
     retriever = RetrieverClient(
         settings.retriever,
@@ -245,7 +251,18 @@ def build(settings: Settings) -> Gateway:
         evaluations=build_evaluations(settings),
         prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
         audit_log=build_audit_log(settings),
+        redis=redis,
     )
+
+
+def build_redis(settings: Settings) -> Redis | None:
+    """The client of the Redis that the settings choose; it connects when it is first used."""
+    if not settings.redis_url:
+        return None
+    try:
+        return Redis.from_url(settings.redis_url, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS)
+    except ValueError as error:
+        raise InvalidInput(f"redis_url cannot be used: {error}.", details={"field": "redis_url"}) from error
 
 
 def build_audit_log(settings: Settings) -> AuditLog | None:

@@ -38,6 +38,14 @@ class Settings(ServiceSettings):
     keys_file: str = "keys.json"
     """File with the hashed keys (`quelea keys`). Read again when it changes."""
 
+    openid_file: str = ""
+    """TOML file of an OpenID provider (docs/howto/sign-in.md): whose tokens are taken beside keys, who may sign in to
+    the page, and which group may do what. Empty: keys alone."""
+
+    redis_url: str = ""
+    """Redis for sessions of the page and for limits of calls, which all gateways with it share: redis://… or
+    unix:///path?db=0. Empty: each gateway has its own."""
+
     audit_dir: str = ""
     """Folder of the audit log (docs/howto/audit-log.md): who asked, saw and changed what. Empty: none is kept."""
 

@@ -127,6 +127,10 @@ ROUTES: dict[str, Action | None] = {
     "GET /healthz": None,
     "GET /readyz": None,
     "GET /metrics": None,
+    "GET /auth/session": None,
+    "GET /auth/login": None,
+    "GET /auth/callback": Action(Act.SIGNED_IN, "page"),
+    "POST /auth/logout": Action(Act.SIGNED_OUT, "page"),
     # OpenBB's routes, which the OpenAPI document has only where that backend is on.
     "GET /openbb/agents.json": None,
     "GET /openbb/widgets.json": None,
@@ -233,6 +237,13 @@ def note(name: str, *ids: str) -> None:
     if record is not None and ids:
         known = record.objects.setdefault(name, [])
         known.extend(one[:_MOST_ID] for one in ids[: _MOST_IDS - len(known)] if one not in known)
+
+
+def note_caller(subject: str, tenant: str, key: str) -> None:
+    """Say who makes the call under way, where that is known only while it is answered."""
+    record = _current.get()
+    if record is not None:
+        record.subject, record.tenant, record.key = subject, tenant, key
 
 
 def of_path(params: Mapping[str, Any]) -> dict[str, Any]:
