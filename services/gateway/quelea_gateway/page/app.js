@@ -8,6 +8,7 @@ import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
 import { hideEvaluation, showEvaluation } from "./evaluation.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
+import { drawSession, startSession } from "./session.js";
 import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
