@@ -78,6 +78,7 @@ function draw() {
     $("state").textContent = down.length ? t("stateDown", { names: down.map(serviceName).join(t("comma")) }) : t("stateReady");
     $("state").classList.toggle("bad", down.length > 0);
   }
+  drawSession();
 }
 
 async function refresh() {
@@ -93,6 +94,7 @@ async function refresh() {
 
 apply();
 today();
+startSession();
 startPanel();
 startAsk();
 startCompanies();
