@@ -14,6 +14,7 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 from quelea_kit.reach import within
 
+from quelea_gateway.core import audit
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
@@ -97,6 +98,7 @@ class Manager:
         except BaseException:
             self._forget(run.id)
             raise
+        audit.note("runs", run.id)
         if live.asked_to_end is None:
             self._waiting.push(run.tenant, 1, live)
         if self._beating is None or self._beating.done():
