@@ -154,9 +154,7 @@ def _stretches(found: Sequence[int], text: str) -> list[tuple[int, int]]:
     """Characters in order as stretches, from to, over the spaces between them."""
     if not found:
         return []
-    cuts = [
-        (left + 1, right) for left, right in pairwise(found) if right > left + 1 and text[left + 1 : right].strip()
-    ]
+    cuts = [(left + 1, right) for left, right in pairwise(found) if right > left + 1 and text[left + 1 : right].strip()]
     edges = [found[0], *(edge for cut in cuts for edge in cut), found[-1] + 1]
     return list(zip(edges[::2], edges[1::2], strict=True))
 

@@ -84,9 +84,7 @@ class Spans:
         self._count = min(words.count_chars(), _MOST_CHARACTERS)
         printed = fold(chr(c.FPDFText_GetUnicode(self._handle, at)) for at in range(self._count))
         self._wanted = fold(text)
-        self._places = [
-            printed.places[place] if place >= 0 else -1 for place in align(self._wanted.text, printed.text)
-        ]
+        self._places = [printed.places[place] if place >= 0 else -1 for place in align(self._wanted.text, printed.text)]
 
     def locate(self, start: int, end: int) -> LocatedSpan:
         """Where text[start:end] is printed."""
@@ -104,12 +102,13 @@ def _boxes(handle: Any, characters: Iterable[int]) -> Iterator[Box]:
     for at in dict.fromkeys(characters):  # a ligature is one character for two letters
         if not c.FPDFText_GetLooseCharBox(handle, at, ctypes.byref(rect)):
             continue
-        box = Box(
-            min(rect.left, rect.right), min(rect.top, rect.bottom), max(rect.left, rect.right), max(rect.top, rect.bottom)
-        )
+        box = Box(rect.left, rect.bottom, rect.right, rect.top)
         if held is not None and _side_by_side(held, box):
             held = Box(
-                min(held.left, box.left), min(held.bottom, box.bottom), max(held.right, box.right), max(held.top, box.top)
+                min(held.left, box.left),
+                min(held.bottom, box.bottom),
+                max(held.right, box.right),
+                max(held.top, box.top),
             )
             continue
         if held is not None:

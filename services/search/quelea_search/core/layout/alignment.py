@@ -71,9 +71,7 @@ def align(wanted: str, printed: str) -> list[int]:
     return places
 
 
-def _unique(
-    wanted: str, printed: str, places: list[int], taken: bytearray, size: int
-) -> Iterator[tuple[int, int]]:
+def _unique(wanted: str, printed: str, places: list[int], taken: bytearray, size: int) -> Iterator[tuple[int, int]]:
     """Runs of a size without a place that stand once in what is left of either text."""
     here: dict[str, int] = {}
     for start, end in _gaps(places):
