@@ -20,20 +20,24 @@ from support.browser import opened
 pytestmark = pytest.mark.browser
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
-HOSTILE = b"""<!doctype html><html><head><title>10-K</title><base href="https://evil.test/"><link rel=stylesheet href=/a.css>
+HOSTILE = b"""<!doctype html><html><head><title>10-K</title><base href="https://evil.test/">
+<link rel=stylesheet href=/a.css>
 <meta http-equiv="refresh" content="0; url=https://evil.test/refresh"><script>top.hacked = 1</script>
 <style>@import "https://evil.test/b.css"; body { background: url(https://evil.test/c.png) }</style></head>
 <body onload="top.hacked = 2" style="background: url('https://evil.test/d.png')">
-<p style="background-image:ur\\6c(https://evil.test/e);color:red" onclick="top.hacked = 3">Total revenue was 4,321 euros.</p>
+<p style="background-image:ur\\6c(https://evil.test/e);color:red" onclick="top.hacked = 3">
+Total revenue was 4,321 euros.</p>
 <svg onload="top.hacked = 4"><image href="https://evil.test/f.png"/><use href="https://evil.test/g.svg#x"/></svg>
-<img src="https://evil.test/h.png" srcset="https://evil.test/i.png 2x" onerror="top.hacked = 5"><img src=x onerror="top.hacked=6">
+<img src="https://evil.test/h.png" srcset="https://evil.test/i.png 2x" onerror="top.hacked = 5">
+<img src=x onerror="top.hacked=6">
 <iframe src="javascript:top.hacked = 7"></iframe><iframe srcdoc="<script>top.hacked = 8</script>"></iframe>
 <form action="https://evil.test/j"><button>Send</button></form><object data="https://evil.test/k"></object>
 <a id="link" href="javascript:top.hacked = 9">more</a> <a id="out" href="https://evil.test/l" ping="https://evil.test/m">out</a>
 <video src="https://evil.test/n" autoplay></video><table background="https://evil.test/o"><tr><td>1</td></tr></table>
 <math><mtext><table><mglyph><style><img src=y onerror="top.hacked = 10"></style></mglyph></table></mtext></math>
 <noscript><p title="</noscript><img src=z onerror='top.hacked = 11'>"></p></noscript>
-<template><img src=w onerror="top.hacked = 12"></template><a href="#end">end</a><p id="end">The end.</p></body></html>"""
+<template><img src=w onerror="top.hacked = 12"></template>
+<a href="#end">end</a><p id="end">The end.</p></body></html>"""
 
 
 def keep(stand, data: bytes, name: str, needle: str, *, media_type: str) -> str:
@@ -82,7 +86,8 @@ async def darkness(tab, selector: str) -> float:
         """(selector) => {
           const canvas = document.querySelector("#viewer canvas"), box = document.querySelector(selector);
           const k = canvas.width / canvas.clientWidth;
-          const [x, y, w, h] = [box.offsetLeft, box.offsetTop, box.offsetWidth, box.offsetHeight].map((n) => Math.round(n * k));
+          const sides = [box.offsetLeft, box.offsetTop, box.offsetWidth, box.offsetHeight];
+          const [x, y, w, h] = sides.map((n) => Math.round(n * k));
           const pixels = canvas.getContext("2d").getImageData(x, y, w, h).data;
           let dark = 0;
           for (let at = 0; at < pixels.length; at += 4) if (pixels[at] < 128) dark += 1;
@@ -168,7 +173,7 @@ async def test_a_hostile_filing_runs_and_loads_nothing(chromium, page_stand):
             await frame.locator("script, iframe, form, svg, link, meta[http-equiv=refresh], base, style").count() == 0
         )
         assert "/documents/" in tab.url
-        assert await frame.locator("#end").count() == 1
+        assert await frame.locator("#end").count() == 1  # the link within the document led there, and nowhere else
 
 
 async def test_even_what_passed_the_server_runs_and_loads_nothing(chromium, page_stand):

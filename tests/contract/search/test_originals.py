@@ -149,7 +149,8 @@ async def test_html_is_marked_and_harmless(search_room) -> None:
     assert '<b><mark id="quote">revenue</mark>' in shown.replace("\n", "").replace("    ", "")
     assert "<mark>4,321</mark>" in shown or "4,321</mark>" in shown
     assert '<td colspan="2">' in shown
-    assert 'style="color:rgb(1, 2, 3)"' in shown
+    assert "<style>.s0{color:rgb(1, 2, 3)}</style>" in shown
+    assert '<p class="s0">' in shown
     assert '<a href="#p2">' in shown
     for bad in (
         "script",

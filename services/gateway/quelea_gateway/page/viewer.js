@@ -12,6 +12,8 @@ const MOST_PIXELS = 16_000_000; // of a drawn page
 const DRAW_MS = 30_000;
 const STEPS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 const KEEP = "quelea.original";
+// Filings are printed in black on white, also where the page is dark.
+const PAPER = "html{background:#fff;color:#000;color-scheme:light}body{margin:16px;font:14px/1.4 serif}";
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'";
 
 let target = null; // {documentId, page, span, text} on the page
@@ -39,7 +41,10 @@ export async function showOriginal(next) {
     show($("viewer-download"), true);
     const opened = shows && wanted();
     open(opened);
-    if (opened) await draw(mine);
+    if (opened) {
+      $("panel-text").querySelector("mark")?.scrollIntoView({ block: "center" }); // the text has moved
+      await draw(mine);
+    }
   } catch (error) {
     if (mine === turn) failed(error);
   }
@@ -207,11 +212,8 @@ async function drawHtml(mine) {
   const query = place ? `?page=${page}&start=${place.start}&end=${place.end}` : "";
   const response = await call(`${path(documentId)}/html${query}`);
   const found = Number(response.headers.get("Quelea-Found"));
-  const filed = new DOMParser().parseFromString(await response.text(), "text/html").body;
+  const [looks, said] = parted(await response.text());
   if (mine !== turn) return;
-  // The page's policy forbids style attributes that are parsed; what a script sets is its own.
-  const looks = [...filed.querySelectorAll("[style]")].map((node) => [node, node.getAttribute("style")]);
-  for (const [node] of looks) node.removeAttribute("style");
   const frame = el("iframe", {
     class: "filed", title: t("viewerFrame"), sandbox: "allow-same-origin", referrerpolicy: "no-referrer",
     srcdoc: `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}"><body>`,
@@ -221,23 +223,34 @@ async function drawHtml(mine) {
   await loaded;
   if (mine !== turn) return;
   const inside = frame.contentDocument;
-  const body = inside.adoptNode(filed);
-  inside.body.replaceWith(body);
-  for (const [node, look] of looks) node.style.cssText = look;
-  frameLooks(inside);
+  inside.body.replaceWith(inside.adoptNode(new DOMParser().parseFromString(said, "text/html").body));
+  // The page's policy forbids style sheets that are written into a document; one that a script makes is its own.
+  const sheet = new frame.contentWindow.CSSStyleSheet();
+  sheet.replaceSync(`${PAPER}${looks}`);
+  inside.adoptedStyleSheets = [sheet];
   for (const mark of inside.querySelectorAll("mark")) {
-    if (span) mark.style.cssText = "background:#ffe79a;color:#2b2300";
-    else mark.style.cssText = "background:none;color:inherit";
+    mark.style.cssText = span ? "background:#ffd84d;color:#000;outline:1px solid #b98900" : "background:none;color:inherit";
   }
+  inside.addEventListener("click", follow);
   tell(span ? found : null);
   inside.getElementById("quote")?.scrollIntoView({ block: span ? "center" : "start" });
 }
 
-/** Filings are printed in black on white, also where the page is dark. */
-function frameLooks(inside) {
-  inside.documentElement.style.cssText = "background:#fff;color:#000;color-scheme:light";
-  inside.body.style.margin = "16px";
-  inside.body.style.font = "14px/1.4 serif";
+/** Links within the document: to the browser they lead to this page's own address, where no frame may go. */
+function follow(event) {
+  const link = event.target.closest?.("a[href]");
+  if (!link) return;
+  event.preventDefault();
+  const name = link.getAttribute("href").slice(1);
+  const inside = link.ownerDocument;
+  const place = inside.getElementById(name) ?? inside.querySelector(`a[name="${CSS.escape(name)}"]`);
+  place?.scrollIntoView({ block: "start" });
+}
+
+/** The style sheet that the server made of the document's looks, which has no "<", and the document without it. */
+function parted(html) {
+  const [, before, looks, after] = /^([^]*?)<style>([^<]*)<\/style>([^]*)$/.exec(html) ?? [null, html, "", ""];
+  return [looks, before + after];
 }
 
 // -- the controls

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape, unescape
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -35,7 +36,7 @@ _TAGS = frozenset(
     sub sup table tbody td tfoot th thead tr tt u ul""".split()
 )
 _ATTRIBUTES = {
-    "*": {"align", "bgcolor", "dir", "height", "id", "lang", "style", "title", "valign", "width"},
+    "*": {"align", "bgcolor", "class", "dir", "height", "id", "lang", "title", "valign", "width"},
     "a": {"href", "name"},
     "font": {"color", "face", "size"},
     "img": {"alt", "src"},
@@ -55,6 +56,12 @@ _PROPERTIES = frozenset(
     text-decoration text-indent text-transform vertical-align visibility white-space width word-break
     word-spacing""".split()
 )
+_MOST_STYLES = 5_000
+"""Different ones, of a document."""
+_CLASS = re.compile(r"s\d+")
+_STYLE = re.compile(r'style="([^"]*)"')
+_NO_LOOK = re.compile(r"[\\(<{}@]")
+"""What loads, runs or ends a declaration early."""
 _COLOUR = re.compile(r"\b(?:rgb|rgba|hsl|hsla)\([\d\s.,%/]{0,60}\)", re.I)
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*+", re.I)
 
@@ -96,28 +103,72 @@ def render(data: bytes, text: str, start: int, end: int) -> AsFiled:
         element.attrib.pop("id", None)
         element.attrib.pop("name", None)
     found = _mark(root, text, start, end) if start < end else 0.0
+    looks = _Looks()
+    looks.take_from(root)
     body = nh3.clean(
         etree.tostring(root, encoding="unicode", method="html"),
         tags=set(_TAGS),
         clean_content_tags=set(_DROPPED) - _TAGS,
         attributes=_ATTRIBUTES,
         attribute_filter=_keep,
-        filter_style_properties=set(_PROPERTIES),
         url_schemes={"data"},
         link_rel=None,
     )
-    return AsFiled(f'<!doctype html><html><head><meta charset="utf-8"></head><body>{body}</body></html>', found)
+    head = f'<meta charset="utf-8"><style>{looks.sheet()}</style>'
+    return AsFiled(f"<!doctype html><html><head>{head}</head><body>{body}</body></html>", found)
 
 
 def _keep(tag: str, attribute: str, value: str) -> str | None:
-    """What may stay of an attribute: links within the document, pictures that it carries, styles that load nothing."""
+    """What may stay of an attribute: links within the document, pictures that it carries, classes of ours."""
     if attribute == "href":
         return value if value.startswith("#") else None
     if attribute == "src":
         return value if _PICTURE.fullmatch(value) else None
-    if attribute == "style":
-        return ";".join(part for part in value.split(";") if not set("\\(") & set(_COLOUR.sub("", part)))
+    if attribute == "class":
+        return value if _CLASS.fullmatch(value) else None
     return value
+
+
+class _Looks:
+    """The style attributes of a document as one style sheet: a filing repeats a few hundred of them a hundred times.
+
+    A page whose policy forbids style attributes can still give its frame the sheet.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def take_from(self, root: Any) -> None:
+        """Put classes in the place of style attributes, and of the document's own classes."""
+        known: dict[str, str] = {}
+        for element in root.iter(etree.Element):
+            element.attrib.pop("class", None)
+            style = element.attrib.pop("style", "")
+            if not style or (style not in known and len(known) >= _MOST_STYLES):
+                continue
+            if style not in known:
+                harmless = _harmless(style)
+                known[style] = self._names.setdefault(harmless, f"s{len(self._names)}") if harmless else ""
+            if known[style]:
+                element.set("class", known[style])
+
+    def sheet(self) -> str:
+        """The style sheet; it has no "<"."""
+        return "".join(f".{name}{{{style}}}" for style, name in self._names.items())
+
+
+def _harmless(style: str) -> str:
+    """The declarations of a style attribute that only look."""
+    stay = ";".join(part for part in style.split(";") if not _NO_LOOK.search(_COLOUR.sub("", part)))
+    cleaned = nh3.clean(
+        f'<p style="{escape(stay)}">',
+        tags={"p"},
+        attributes={"p": {"style"}},
+        filter_style_properties=set(_PROPERTIES),
+    )
+    found = _STYLE.search(cleaned)
+    said = unescape(found[1]) if found else ""
+    return "" if set("<{}") & set(said) else said
 
 
 @dataclass(frozen=True, slots=True)
