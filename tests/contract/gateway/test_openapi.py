@@ -25,6 +25,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/web/pages/reject", "/v1/web/pages/roll-back", "/v1/check", "/v1/info", "/healthz", "/readyz", "/metrics",
         "/v1/agent/bundles", "/v1/agent/runs",
         "/v1/agent/runs/{run_id}",
+        "/v1/agent/runs/{run_id}/archive",
         "/v1/agent/runs/{run_id}/artifacts/{name}",
         "/v1/agent/runs/{run_id}/bundle",
         "/v1/agent/runs/{run_id}/cancel",
