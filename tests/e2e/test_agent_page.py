@@ -26,6 +26,13 @@ async def test_a_run_on_the_page(chromium):
         async with tab.expect_download() as started:
             await tab.click("text=Notebook")
         assert (await started.value).suggested_filename.endswith(".ipynb")
+        for button, ending in (("step2.py", "step2.py"), ("Everything (ZIP)", ".zip")):
+            async with tab.expect_download() as started:
+                await tab.click(f"#agent-run button:text-is('{button}')")
+            assert (await started.value).suggested_filename.endswith(ending)
+        async with tab.expect_download() as started:
+            await tab.click(".agent-step .agent-files button >> text=.png")
+        assert (await started.value).suggested_filename.endswith(".png")
         await tab.click("#lang-zh")
         await tab.wait_for_selector("#tab-agent:text('分析')")
         await tab.wait_for_selector("#agent-runs .meta:has-text('已完成')")

@@ -32,6 +32,7 @@ from quelea_search.filings.watching import Watching
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.jobs.ingest_job import run_job
 from quelea_search.jobs.reaper import Reaper
+from quelea_search.originals.originals import Originals
 from quelea_search.settings import SearchSettings
 from quelea_search.web.page_review import Removals
 from quelea_search.web.refresh import Refresh
@@ -171,6 +172,7 @@ class Room:
     web: PlainWeb
     fetch: FilingFetch
     watching: Watching
+    originals: Originals
 
     def fetch_through(self, door: Door, **settings: object) -> None:
         """From now on filings are fetched through a door, under these settings."""

@@ -30,8 +30,7 @@ Name = Annotated[str, typer.Argument(help="Name of the key.")]
 
 @keys_app.command("create")
 def create_key(
-<<<<<<< HEAD
-    name: Annotated[str, typer.Argument(help="Name of the key.")],
+    name: Name,
     tenant: Annotated[str, typer.Option(help="Whose key it is: nothing of another tenant is there for it.")] = "",
     right: Annotated[
         list[str] | None,
@@ -43,32 +42,16 @@ def create_key(
     administrator: Annotated[
         bool | None,
         typer.Option(
+            "--administrator/--no-administrator",
             help="May see metrics, evaluations and recorded market data. Default: only a key of the default tenant "
-            "without --right."
+            "without --right.",
         ),
     ] = None,
-=======
-    name: Name,
-    tenant: Annotated[str, typer.Option(help="Whose key it is; empty: the default tenant's.")] = "",
-    right: Annotated[
-        list[str] | None, typer.Option(metavar="COLLECTION:RIGHT", help="read, write or manage; * is every collection.")
-    ] = None,
-    administrator: Annotated[
-        bool | None, typer.Option("--administrator/--no-administrator", help="May run the deployment.")
-    ] = None,
     days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
->>>>>>> identity
     home: HomeDir = DEFAULT_HOME,
     as_json: AsJson = False,
 ) -> None:
     """Make a key and print it; only its hash is kept, so this is the only time it is shown."""
-<<<<<<< HEAD
-    more = ["--tenant", tenant] if tenant else []
-    more += [f"--right={one}" for one in right or ()]
-    if administrator is not None:
-        more.append("--administrator" if administrator else "--no-administrator")
-    key = _keys(home, "create", name, *more).strip()
-=======
     options = [f"--right={one}" for one in right or []]
     if tenant:
         options.append(f"--tenant={tenant}")
@@ -92,7 +75,6 @@ def rotate_key(
 
 
 def _show_key(name: str, key: str, as_json: bool) -> None:
->>>>>>> identity
     if as_json:
         print_json({"name": name, "key": key.strip()})
         return
@@ -103,26 +85,9 @@ def _show_key(name: str, key: str, as_json: bool) -> None:
 
 @keys_app.command("list")
 def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-<<<<<<< HEAD
-    """Names of the keys, when they were made, their tenants and rights."""
-    rows = [line.split("\t") for line in _keys(home, "list").splitlines()]
-    if as_json:
-        shown = [
-            {
-                "name": name,
-                "created": created,
-                "tenant": tenant,
-                "rights": dict(one.rsplit(":", 1) for one in rights.split()),
-                "administrator": bool(more),
-            }
-            for name, created, tenant, rights, *more in rows
-        ]
-        print_json({"keys": shown})
-=======
     """The keys: id, tenant, rights, when they were made, expire and were last used."""
     if as_json:
         print_json(json.loads(_keys(home, "list", "--json")))
->>>>>>> identity
         return
     for line in _keys(home, "list").splitlines():
         say(consoles()[0], line)

@@ -40,6 +40,8 @@ _TASKS = 200
 _GRACE_SECONDS = 2.0
 """Between a process's own end and the moment at which it is taken for lost."""
 _START_SECONDS = 60.0
+_preload: dict[str, None] = {}
+"""Of all pools: they share one fork server, which knows the last list that it was given."""
 
 
 class WorkTimeout(Exception):
@@ -87,7 +89,8 @@ class ProcessPool:
 
     def __init__(self, size: int, *, memory_mb: int, preload: list[str]) -> None:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(preload)
+        _preload.update(dict.fromkeys(preload))
+        context.set_forkserver_preload([*_preload])
         self._slots = [_Slot(context, memory_mb) for _ in range(size)]
         self._free: asyncio.Queue[_Slot] = asyncio.Queue()
         for slot in self._slots:

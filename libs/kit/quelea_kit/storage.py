@@ -92,10 +92,17 @@ class Storage:
                 raise InvalidInput(error.message) from error
             raise
 
-    def read(self, name: str) -> bytes:
-        """The bytes of a file; FileNotFoundError."""
+    def read(self, name: str, start: int = 0, end: int | None = None) -> bytes:
+        """The bytes of a file, or those from `start` to before `end`; FileNotFoundError."""
+        part: dict[str, Any] = {"start": start, "end": end} if start or end is not None else {}
         with self._failures():
-            return bytes(self._fs.cat_file(self._path(name), **self._bounds))
+            return bytes(self._fs.cat_file(self._path(name), **part, **self._bounds))
+
+    def size(self, name: str) -> int:
+        """Bytes of a file; FileNotFoundError."""
+        self._fs.invalidate_cache()
+        with self._failures():
+            return int(self._fs.info(self._path(name), **self._bounds)["size"])
 
     def write(self, name: str, data: bytes, *, durable: bool = True) -> None:
         """Store a file, in the place of what has its name.

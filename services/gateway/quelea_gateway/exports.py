@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
+import json
+import zipfile
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -14,6 +17,7 @@ from quelea_gateway.adapters.exports.note_docx import note_docx
 from quelea_gateway.adapters.exports.note_pdf import note_pdf
 from quelea_gateway.adapters.exports.notebook import notebook
 from quelea_gateway.adapters.exports.report import report
+from quelea_gateway.core.agent.files import BUNDLE, code_name
 from quelea_gateway.core.agent.model import ENDED, Run
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.export import Link, markdown
@@ -42,6 +46,44 @@ async def export_run(manager: Manager, run: Run, name: str) -> bytes:
             pictures[one.name] = await manager.artifact(run.tenant, run.id, one.name)
     make = report if name == "report.pdf" else notebook
     return await asyncio.to_thread(make, run, events, pictures)
+
+
+async def archive_run(manager: Manager, run: Run) -> bytes:
+    """All that a run made, as a ZIP: code/, files/, its events, notebook and report, and what it fetched.
+
+    Raises:
+        Conflict: The run goes on.
+    """
+    if run.state not in ENDED:
+        raise Conflict("The run is still in progress; its archive is available when it has ended.")
+    events = await manager.history(run.tenant, run.id)
+    parts = {
+        "events.jsonl": "".join(
+            json.dumps({"id": one.number, "event": one.name, "at": one.at, **one.data}, ensure_ascii=False) + "\n"
+            for one in events
+        ).encode("utf-8", "replace")
+    }
+    for one in events:
+        if one.name == "code":
+            name = code_name(one.data["step"], one.data.get("attempt", 0))
+            parts[f"code/{name}"] = one.data["code"].encode("utf-8", "replace")
+    for artifact in run.artifacts:
+        with contextlib.suppress(NotFound):
+            parts[f"files/{artifact.name}"] = await manager.artifact(run.tenant, run.id, artifact.name)
+    for name in ("notebook.ipynb", "report.pdf"):
+        parts[name] = await export_run(manager, run, name)
+    if run.has_bundle:
+        with contextlib.suppress(NotFound):
+            parts["data.bundle"] = await manager.artifact(run.tenant, run.id, BUNDLE)
+    return await asyncio.to_thread(_zipped, parts)
+
+
+def _zipped(parts: Mapping[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)  # the same run, the same bytes
+    return file.getvalue()
 
 
 async def export_answer(question: str, answer: Mapping[str, Any], link: Link, wanted: AnswerFormat) -> bytes:

@@ -58,6 +58,7 @@ async def run(settings: SearchSettings) -> None:
                 await task
         if web is not None:
             await web.close()
+        await built.service.originals.close()
         built.guard.close()
         await retriever.close()
         if door is not None:

@@ -30,6 +30,8 @@ from quelea_search.filings.rpcs import FilingRpcs
 from quelea_search.filings.watching import Watching
 from quelea_search.jobs.dead_letters import DeadLetters
 from quelea_search.jobs.submission import Submission
+from quelea_search.originals.originals import Originals
+from quelea_search.originals.rpcs import OriginalRpcs
 from quelea_search.web.page_review import PageReview
 from quelea_search.web.refresh import Refresh
 from quelea_search.web.refresh_service import RefreshRpcs
@@ -45,8 +47,9 @@ _LOOK_SECONDS = 1.0
 """A watcher looks this often even when nothing woke it."""
 
 
-class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.SearchServiceServicer):
-    """The rpcs; those of the web are in web/service.py and web/refresh_service.py, of filings in filings/rpcs.py.
+class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search_pb2_grpc.SearchServiceServicer):
+    """The rpcs; those of the web are in web/service.py and web/refresh_service.py, of filings in filings/rpcs.py,
+    of originals in originals/rpcs.py.
 
     What blocks runs in threads.
     """
@@ -75,6 +78,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
         self._guard = guard
         self.web = web
         self._watching = watching
+        self.originals = Originals(shared.blobs, shared.settings)
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""

@@ -114,9 +114,12 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
         ):
             stub = search_pb2_grpc.SearchServiceStub(line)
             known = (settings, client, store, ledger, blobs, index, parts, built.reaper, stub, address, folder, sent)
-            yield Room(*known, pages, cache, built.refresh, built.removals, web, built.filings, built.watching)
+            originals = built.service.originals
+            rest = (built.refresh, built.removals, web, built.filings, built.watching, originals)
+            yield Room(*known, pages, cache, *rest)
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await listening
+        await built.service.originals.close()
         built.guard.close()
         await retriever.close()

@@ -18,7 +18,9 @@ from quelea_kit.reach import DEFAULT_COLLECTION
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_web import FakeWeb, now
-from quelea_gateway.adapters.fake_world import World, noting, stored_document
+from quelea_gateway.adapters.fake_world import World, noting, stored_document, stored_original
+
+_PIECE = 65_536
 
 
 class FakeSearch(FakeWeb):
@@ -114,6 +116,45 @@ class FakeSearch(FakeWeb):
             text=stored.pages[request.page - 1],
             metadata=stored.metadata,
         )
+
+    async def GetOriginal(  # noqa: N802  # the wire's name
+        self, request: search_pb2.GetOriginalRequest, context: Any
+    ) -> search_pb2.GetOriginalResponse:
+        """What it is."""
+        found = stored_original(self._world, request.document_id)
+        return search_pb2.GetOriginalResponse(
+            filename=found.filename, media_type=found.media_type, size=len(found.data)
+        )
+
+    async def ReadOriginal(  # noqa: N802  # the wire's name
+        self, request: search_pb2.ReadOriginalRequest, context: Any
+    ) -> AsyncIterator[search_pb2.ReadOriginalResponse]:
+        """In small pieces."""
+        data = stored_original(self._world, request.document_id).data
+        end = request.offset + request.length if request.length else len(data)
+        for at in range(request.offset, min(end, len(data)), _PIECE):
+            yield search_pb2.ReadOriginalResponse(chunk=data[at : min(at + _PIECE, end)])
+
+    async def LocateSpan(  # noqa: N802  # the wire's name
+        self, request: search_pb2.LocateSpanRequest, context: Any
+    ) -> search_pb2.LocateSpanResponse:
+        """Its boxes, whatever the span is."""
+        found = stored_original(self._world, request.document_id)
+        if found.media_type != "application/pdf":
+            raise Conflict("The document is no PDF.")
+        boxes = [search_pb2.Box(left=a, bottom=b, right=c, top=d) for a, b, c, d in found.boxes]
+        return search_pb2.LocateSpanResponse(boxes=boxes, found=found.found if boxes else 0.0, no_text=not boxes)
+
+    async def RenderOriginal(  # noqa: N802  # the wire's name
+        self, request: search_pb2.RenderOriginalRequest, context: Any
+    ) -> AsyncIterator[search_pb2.RenderOriginalResponse]:
+        """Its HTML, whatever the span is."""
+        found = stored_original(self._world, request.document_id)
+        if found.media_type != "text/html":
+            raise Conflict("The document is no HTML.")
+        data = found.html.encode()
+        for at in range(0, len(data), _PIECE):
+            yield search_pb2.RenderOriginalResponse(chunk=data[at : at + _PIECE], found=0.0 if at else found.found)
 
     async def DeleteDocument(  # noqa: N802  # the wire's name
         self, request: search_pb2.DeleteDocumentRequest, context: Any

@@ -16,6 +16,27 @@ from quelea_kit.errors import NotFound, QueleaError
 from quelea_gateway.adapters.fake_documents import DOCUMENTS, WEB_PAGES, Stored
 
 
+@dataclass(frozen=True)
+class Original:
+    """A document as it came in.
+
+    Attributes:
+        filename: Its name.
+        media_type: What it is.
+        data: Its bytes.
+        boxes: Of a PDF: where each span that is looked for is printed.
+        html: Of HTML: how it is shown.
+        found: Share of each span that is found.
+    """
+
+    filename: str
+    media_type: str
+    data: bytes
+    boxes: tuple[tuple[float, float, float, float], ...] = ()
+    html: str = ""
+    found: float = 1.0
+
+
 @dataclass
 class World:
     """What the fake services know and how they behave; tests change it while it runs."""
@@ -40,6 +61,8 @@ class World:
     word_seconds: float = 0.0
     events: list[generator_pb2.GenerateResponse] | None = None
     evidence_tokens: int = 3000
+    originals: dict[str, Original] = field(default_factory=dict)
+    """By document; that of any other is its text."""
     completions: list[list[str] | QueleaError] | None = None
     """What Complete says, one entry per call, the last one again and again; None: there is no language model."""
     completion_requests: list[generator_pb2.CompleteRequest] = field(default_factory=list)
@@ -111,3 +134,10 @@ def stored_document(world: World, document_id: str) -> Stored:
     if stored is None:
         raise NotFound(f"There is no document {document_id[:64]!r}.")
     return stored
+
+
+def stored_original(world: World, document_id: str) -> Original:
+    """A document as it came in. Raises NotFound."""
+    stored = stored_document(world, document_id)
+    text = "\f".join(stored.pages).encode()
+    return world.originals.get(document_id) or Original(f"{stored.metadata.title}.txt", "text/plain", text)

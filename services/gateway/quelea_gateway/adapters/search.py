@@ -46,8 +46,19 @@ class SearchClient:
     def __init__(
         self, target: str, *, call_seconds: float, upload_seconds: float, watch_seconds: float = 3600.0
     ) -> None:
-        reads = ["GetJob", "WatchJob", "ListJobs", "GetPage", "GetInfo", "SearchWeb", "ListWebPages"]
-        reads += ["ListCollections", "ListWatches"]
+        reads = [
+            "GetJob",
+            "WatchJob",
+            "ListJobs",
+            "GetPage",
+            "GetOriginal",
+            "LocateSpan",
+            "GetInfo",
+            "SearchWeb",
+            "ListWebPages",
+            "ListCollections",
+            "ListWatches",
+        ]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = search_pb2_grpc.SearchServiceStub(self._channel)
         self._call_seconds = call_seconds
@@ -108,6 +119,36 @@ class SearchClient:
         request = search_pb2.GetPageRequest(document_id=document_id, page=page)
         with naming("search"):
             return await unary(self._stub.GetPage(request, timeout=self._call_seconds))
+
+    async def original(self, document_id: str) -> search_pb2.GetOriginalResponse:
+        """Name, type and size of a document as it came in. Raises NotFound."""
+        request = search_pb2.GetOriginalRequest(document_id=document_id)
+        with naming("search"):
+            return await unary(self._stub.GetOriginal(request, timeout=self._call_seconds))
+
+    async def read_original(self, document_id: str, offset: int, length: int) -> AsyncGenerator[bytes, None]:
+        """Its bytes, as they come."""
+        request = search_pb2.ReadOriginalRequest(document_id=document_id, offset=offset, length=length)
+        with naming("search"):
+            call = self._stub.ReadOriginal(request, timeout=self._upload_seconds)
+            async with contextlib.aclosing(stream(call)) as replies:
+                async for reply in replies:
+                    yield reply.chunk
+
+    async def locate(self, request: search_pb2.LocateSpanRequest) -> search_pb2.LocateSpanResponse:
+        """Where a span is printed on the page of a PDF. Raises NotFound, InvalidInput, Conflict."""
+        with naming("search"):
+            return await unary(self._stub.LocateSpan(request, timeout=self._call_seconds))
+
+    async def render(
+        self, request: search_pb2.RenderOriginalRequest
+    ) -> AsyncGenerator[search_pb2.RenderOriginalResponse, None]:
+        """An HTML document that is safe to show, as it comes. Raises NotFound, InvalidInput, Conflict."""
+        with naming("search"):
+            call = self._stub.RenderOriginal(request, timeout=self._upload_seconds)
+            async with contextlib.aclosing(stream(call)) as replies:
+                async for reply in replies:
+                    yield reply
 
     async def delete(self, document_id: str) -> int:
         """Remove a document everywhere; how many passages went. Raises NotFound."""

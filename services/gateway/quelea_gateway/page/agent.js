@@ -135,7 +135,7 @@ class View {
     else if (name === "step") {
       const about = data.query ?? data.need ?? data.name ?? data.task ?? "";
       this.step(data.step).append(el("h3", {}, t("agentStep", { n: data.step, action: data.action })), about ? el("p", {}, about) : "");
-    } else if (name === "code") this.step(data.step).append(fold(t("agentCode"), data.code, true));
+    } else if (name === "code") this.step(data.step).append(fold(t("agentCode"), data.code, true), codeFile(data));
     else if (name === "output") this.output(data);
     else if (name === "plot") {
       const picture = el("img", { class: "agent-plot", alt: data.name });
@@ -152,6 +152,8 @@ class View {
     if (data.reason && data.reason !== "ok") section.append(el("p", { class: "meta" }, t("agentEnded", { reason: data.reason })));
     const text = [data.text, data.stdout, data.error].filter(Boolean).join("\n");
     if (text) section.append(fold(t("agentOutput"), text, Boolean(data.reason)));
+    const files = (data.files ?? []).map((file) => download(file.name, `${PATH}/${this.id}/artifacts/${encodeURIComponent(file.name)}`, file.name));
+    if (files.length) section.append(el("p", { class: "agent-files" }, ...files));
   }
 
   end(run) {
@@ -180,6 +182,7 @@ class View {
     const made = run.artifacts.map((file) => download(file.name, file.url));
     made.push(download(t("agentNotebook"), `${PATH}/${run.id}/notebook`, `${run.id}.ipynb`));
     made.push(download(t("agentReport"), `${PATH}/${run.id}/report.pdf`, `${run.id}.pdf`));
+    made.push(download(t("agentArchive"), `${PATH}/${run.id}/archive`, `${run.id}.zip`));
     if (run.has_bundle) made.push(download(t("agentBundle"), `${PATH}/${run.id}/bundle`, `${run.id}.bundle`));
     return el("p", { class: "agent-files" }, ...made);
   }
@@ -191,6 +194,17 @@ function plan(title, steps) {
 
 function fold(title, text, opened) {
   return el("details", { class: "agent-fold", open: opened }, el("summary", {}, title), el("pre", { tabindex: "0" }, text));
+}
+
+/** What the step ran, as a file of its own. */
+function codeFile({ step, attempt, code }) {
+  const name = attempt ? `step${step}-${attempt + 1}.py` : `step${step}.py`;
+  const save = () => {
+    const href = URL.createObjectURL(new Blob([code], { type: "text/x-python" }));
+    el("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
+  };
+  return el("p", { class: "agent-files" }, el("button", { type: "button", class: "small", on: { click: save } }, name));
 }
 
 function list(title, lines) {

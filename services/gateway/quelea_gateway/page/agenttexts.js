@@ -24,6 +24,7 @@ export const AGENT_TEXTS = {
   agentBad: ["{n} figures have no source", "{n} 个数字没有来源"],
   agentNotebook: ["Notebook", "笔记本"],
   agentReport: ["Report (PDF)", "报告（PDF）"],
+  agentArchive: ["Everything (ZIP)", "全部（ZIP）"],
   agentBundle: ["Data bundle", "数据包"],
   agentFetched: ["fetched {when} · sha256 {sha}", "获取于 {when} · sha256 {sha}"],
   agentKind_execution: ["run of code", "代码运行"],

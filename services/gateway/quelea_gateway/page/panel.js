@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { $, joined, outside, show } from "./dom.js";
 import { pageNodes } from "./pagetext.js";
 import { apply, t, typeText } from "./texts.js";
+import { hideOriginal, showOriginal, startViewer } from "./viewer.js";
 
 const narrow = window.matchMedia("(max-width: 900px)");
 let before = null;
@@ -28,10 +29,12 @@ async function load({ documentId, page, start, end }) {
     $("panel-title").textContent = error.message;
     $("panel-meta").textContent = "";
     $("panel-text").replaceChildren();
+    hideOriginal();
     return;
   }
   if (shown.documentId !== documentId || shown.page !== page) return; // another page was asked for meanwhile
   draw(found, path + query);
+  showOriginal({ documentId, page, span: found.span, text: found.text });
 }
 
 function stated(found) {
@@ -66,6 +69,7 @@ export function closePanel() {
   document.body.classList.remove("with-panel");
   $("main").inert = false;
   shown = null;
+  hideOriginal();
   if (location.hash.includes("/pages/")) history.replaceState(null, "", "#/");
   if (before?.isConnected) before.focus();
 }
@@ -74,7 +78,18 @@ function turn(step) {
   if (shown) load({ documentId: shown.documentId, page: shown.page + step });
 }
 
+/** Arrow keys turn pages, but for fields and what scrolls to the side. */
+function turnByKey(event) {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const place = event.target;
+  if (place.matches("input, select, textarea") || place.scrollWidth > place.clientWidth + 1) return;
+  if (!$(step < 0 ? "panel-prev" : "panel-next").disabled) turn(step);
+}
+
 export function startPanel() {
+  startViewer();
+  $("panel").addEventListener("keydown", turnByKey);
   $("panel-close").addEventListener("click", closePanel);
   $("panel-prev").addEventListener("click", () => turn(-1));
   $("panel-next").addEventListener("click", () => turn(1));

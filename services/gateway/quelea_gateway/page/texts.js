@@ -3,11 +3,13 @@
 import { AGENT_TEXTS } from "./agenttexts.js";
 import { COMPANY_TEXTS } from "./companytexts.js";
 import { EVALUATION_TEXTS } from "./evaluationtexts.js";
+import { VIEWER_TEXTS } from "./viewertexts.js";
 
 const TEXTS = {
   ...AGENT_TEXTS,
   ...COMPANY_TEXTS,
   ...EVALUATION_TEXTS,
+  ...VIEWER_TEXTS,
   skip: ["Skip to the content", "跳到正文"],
   sections: ["Sections", "栏目"],
   language: ["Language", "语言"],

@@ -29,7 +29,7 @@ _PROVENANCE = {
     common_pb2.PROVENANCE_WEB: "web",
     common_pb2.PROVENANCE_SAMPLE: "sample",
 }
-_MAX_PAGE = 2**31 - 1
+MAX_PAGE = 2**31 - 1
 
 
 class DocumentOut(BaseModel):
@@ -211,10 +211,10 @@ _PAGE_CONTENT = {
 )
 async def page(
     document_id: DocumentId,
-    page: Annotated[int, Path(ge=1, le=_MAX_PAGE)],
+    page: Annotated[int, Path(ge=1, le=MAX_PAGE)],
     request: Request,
-    start: Annotated[int | None, Query(ge=0, le=_MAX_PAGE)] = None,
-    end: Annotated[int | None, Query(ge=0, le=_MAX_PAGE)] = None,
+    start: Annotated[int | None, Query(ge=0, le=MAX_PAGE)] = None,
+    end: Annotated[int | None, Query(ge=0, le=MAX_PAGE)] = None,
     quote: Annotated[str | None, Query(max_length=20_000)] = None,
 ) -> Response:
     """The parsed text of a page; `start` and `end`, or `quote`, name the span to mark. Pages count from 1."""

@@ -15,7 +15,7 @@ from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.core.agent.runs import run_requests
 from quelea_gateway.core.agent.runs.manager import Manager
-from quelea_gateway.exports import PICTURES, export_run
+from quelea_gateway.exports import PICTURES, archive_run, export_run
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import PageSize, PageToken
 from quelea_gateway.rest.run_schemas import CancelOut, RunIn, RunOut, RunsOut
@@ -184,6 +184,19 @@ async def as_report(run_id: RunId, request: Request) -> Response:
     manager = _manager(request)
     run = await manager.get(key_of(request), run_id)
     return _file(await export_run(manager, run, "report.pdf"), "application/pdf", f"{run.id}.pdf", "attachment")
+
+
+@router.get(
+    _PATH + "/{run_id}/archive",
+    response_class=Response,
+    responses=_FILE,
+    summary="Download all that a run made, as a ZIP",
+)
+async def archive(run_id: RunId, request: Request) -> Response:
+    """Code, files, events, notebook, report and the data that it fetched; 409 while the run goes on."""
+    manager = _manager(request)
+    run = await manager.get(key_of(request), run_id)
+    return _file(await archive_run(manager, run), "application/zip", f"{run.id}.zip", "attachment")
 
 
 @router.get(

@@ -12,14 +12,15 @@ can reach another path. Every method blocks; the server calls them in threads.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import hashlib
 import io
 import json
 import re
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from quelea_kit.errors import NotFound, Unavailable
 from quelea_kit.storage import PART, Storage
@@ -27,6 +28,8 @@ from quelea_kit.storage import PART, Storage
 _ID = re.compile(r"[0-9a-f]{32}")
 _GZIP_LEVEL = 3
 _BROKEN_SECONDS = 3600.0
+_NO_DOCUMENT = "There is no document with this id."
+T = TypeVar("T")
 
 
 class Upload:
@@ -135,6 +138,22 @@ class Blobs:
             return None
         return self._cat(f"{self._folder(document_id, 'web')}/original")
 
+    def original_size(self, document_id: str) -> int:
+        """Bytes of a document's original, or of that of a page that was read for an answer. Raises NotFound."""
+        return self._of_original(document_id, self._storage.size)
+
+    def read_original(self, document_id: str, start: int = 0, end: int | None = None) -> bytes:
+        """The original's bytes, all or from `start` to before `end`. Raises NotFound."""
+        return self._of_original(document_id, functools.partial(self._storage.read, start=start, end=end))
+
+    def _of_original(self, document_id: str, ask: Callable[[str], T]) -> T:
+        if not _ID.fullmatch(document_id):
+            raise NotFound(_NO_DOCUMENT)
+        for kind in ("documents", "web"):
+            with contextlib.suppress(FileNotFoundError):
+                return ask(f"{self._folder(document_id, kind)}/original")
+        raise NotFound(_NO_DOCUMENT)
+
     def trim_cache(self, older_than_seconds: float) -> int:
         """Forget pages that were read for an answer so long ago; how many there were."""
         old = set()
@@ -161,7 +180,7 @@ class Blobs:
         """The header and the text of one page; NotFound when there is no such page or document."""
         lines = self._lines(document_id)
         if lines is None:
-            raise NotFound("There is no document with this id.")
+            raise NotFound(_NO_DOCUMENT)
         header = dict(json.loads(lines[0]))
         if not 1 <= number <= header["pages"]:
             raise NotFound(f"The document has pages 1 to {header['pages']}.")

@@ -1,8 +1,9 @@
-"""Which media types of web pages are read, and what bytes are when the server does not say."""
+"""Which media types of web pages are read, and what bytes are when nobody says."""
 
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
 ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.8,text/plain;q=0.8"
 SUFFIXES = {
@@ -37,3 +38,33 @@ def sniff(media_type: str, start: bytes) -> str:
     if media_type or not plain or any(byte < 32 and byte not in _TEXT_CONTROLS for byte in plain):
         return ""
     return "text/plain"
+
+
+_BY_SUFFIX = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".xml": "text/html",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+"""What a stored document is by its name, as the parsers take it: .xml files are filings in XHTML."""
+
+
+def of_original(start: bytes, filename: str) -> str:
+    """The media type of a stored document: PDF by its first bytes, others by their name, else by the bytes again."""
+    seen = sniff("", start)
+    if seen == "application/pdf":
+        return seen
+    named = _BY_SUFFIX.get(PurePosixPath(filename.replace("\\", "/")).suffix.lower(), "")
+    if named.startswith("application/vnd.") and not start.startswith(b"PK"):
+        named = ""
+    return named or seen or "application/octet-stream"

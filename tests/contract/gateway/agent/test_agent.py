@@ -124,7 +124,8 @@ async def test_only_the_owner_sees_a_run(tmp_path):
         run = (await web.post("/v1/agent/runs", json={"question": QUESTION}, headers=mine)).json()
         for state in ("while it runs", "when it has ended"):
             for method, path in (
-                ("GET", ""), ("GET", "/events"), ("GET", "/notebook"), ("GET", "/bundle"), ("POST", "/cancel"),
+                ("GET", ""), ("GET", "/events"), ("GET", "/notebook"), ("GET", "/bundle"), ("GET", "/archive"),
+                ("POST", "/cancel"),
                 ("DELETE", ""), ("GET", "/artifacts/step2-trend.png"),
             ):  # fmt: skip
                 reply = await web.request(method, f"/v1/agent/runs/{run['id']}{path}", headers=other)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 
 import nbformat
 from support.agent_runs import client, start, watched
@@ -28,6 +29,32 @@ async def test_notebook_and_report(web):
         "Appendix: code and output",
     ]
     assert "in the source" in text
+
+
+async def test_all_that_a_run_made_is_one_archive(web, parts):
+    run = await start(web)
+    await watched(web, run["id"])
+    path = f"/v1/agent/runs/{run['id']}/archive"
+    made = await web.get(path)
+    assert made.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(made.content)) as archive:
+        assert archive.namelist() == [
+            "events.jsonl",
+            "code/step2.py",
+            "files/step2-trend.png",
+            "notebook.ipynb",
+            "report.pdf",
+            "data.bundle",
+        ]
+        assert b"savefig" in archive.read("code/step2.py")
+        assert archive.read("files/step2-trend.png").startswith(b"\x89PNG")
+        events = [json.loads(line)["event"] for line in archive.read("events.jsonl").splitlines()]
+    assert (events[0], events[-1]) == ("state", "state")
+    assert (await web.get(path)).content == made.content
+    parts.sandbox.hangs = True
+    going = await start(web)
+    assert (await web.get(f"/v1/agent/runs/{going['id']}/archive")).status_code == 409
+    await web.post(f"/v1/agent/runs/{going['id']}/cancel")
 
 
 def text_of(pdf):

@@ -46,6 +46,11 @@ def safe_name(path: str, step: int, taken: set[str]) -> str:
     return name
 
 
+def code_name(step: int, attempt: int) -> str:
+    """A file name for code: "step3.py", "step3-2.py" for what was tried after it."""
+    return f"step{step}-{attempt + 1}.py" if attempt else f"step{step}.py"
+
+
 def stored_name_of(run: Run, name: str) -> str:
     """Under which name the store has a file of a run; empty when the run has no such file."""
     if name == "bundle":

@@ -60,7 +60,7 @@ _LEAST = 20
 _SHARE = 0.3
 """Main text below _SHORT characters is searched for again with more care, since on a short page trafilatura prefers
 to take too much. What is found counts when it has _LEAST characters and is _SHARE of the words that are no links."""
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _BREAK = re.compile(r"page-break-(?:before|after)\s*:\s*always|break-(?:before|after)\s*:\s*page", re.I)
 _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.I)
 _DATE_META = frozenset(
@@ -78,14 +78,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     """A page or a filing in HTML. Raises EmptyDocument, Unreadable, TooLarge."""
     check_characters(len(text), limits)
     on_progress(0, 1)
-    try:
-        said = _without_declaration(text)
-        etree.HTML(said, etree.HTMLParser(target=_Attributes()))
-        root = lxml.html.document_fromstring(said, ensure_head_body=False)
-    except (etree.LxmlError, ValueError) as error:
-        if not _TAG.sub("", text).strip():
-            raise EmptyDocument("The HTML page contains no text.") from error
-        raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
+    root = read_tree(text)
     facts = _facts(root)
     if _is_web_page(root):
         blocks = _article(text, root)
@@ -105,6 +98,18 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     if not blocks:  # nested deeper than the parser follows: the words without their marks
         blocks = plain(_TAG.sub("\n", text).splitlines())
     return replace(finish_flow(blocks, "html", facts, limits, on_progress), tagged=tagged_figures(root))
+
+
+def read_tree(text: str) -> Any:
+    """The root element. Raises EmptyDocument, Unreadable."""
+    try:
+        said = _without_declaration(text)
+        etree.HTML(said, etree.HTMLParser(target=_Attributes()))
+        return lxml.html.document_fromstring(said, ensure_head_body=False)
+    except (etree.LxmlError, ValueError) as error:
+        if not _TAG.sub("", text).strip():
+            raise EmptyDocument("The HTML page contains no text.") from error
+        raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
 
 
 class _Attributes:
@@ -233,7 +238,7 @@ class _Walk:
     def _element(self, element: Any, depth: int) -> Iterator[Block | None]:
         tag = element.tag.lower().rsplit("}", 1)[-1] if isinstance(element.tag, str) else ""
         style = element.get("style") or "" if tag else ""
-        if not tag or tag in _SKIP or tag == "ix:header" or _HIDDEN.search(style):
+        if not tag or tag in _SKIP or tag == "ix:header" or HIDDEN.search(style):
             yield from self._text(element.tail, False)
             return
         breaks = _BREAK.search(style) is not None
