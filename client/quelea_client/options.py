@@ -33,6 +33,10 @@ class AskOptions(TypedDict, total=False):
     """How many of them the reader may see."""
     filters: Filters
     model: str
+    conversation_id: str
+    """A saved conversation: it is gone on with, and the answer is saved in it."""
+    group: str
+    """Your name for questions of one conversation that are asked side by side."""
     strict: bool
     """Leave out sentences whose figures the evidence does not support."""
 

@@ -17,6 +17,7 @@ from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
+from quelea_gateway.adapters.conversations import ConversationStore
 from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.evaluations import EvaluationStore
@@ -63,6 +64,7 @@ class Gateway:
     analyst: Analyst
     toolkit: Toolkit
     feedback: FeedbackStore
+    conversations: ConversationStore
     evaluations: EvaluationStore
     prompt_sources: tuple[PromptSource, ...] = ()
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
@@ -130,6 +132,7 @@ class Gateway:
         await self.analyst.close()
         await self.toolkit.close()
         await self.feedback.close()
+        await self.conversations.close()
         await self.evaluations.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
@@ -204,6 +207,7 @@ def build(settings: Settings) -> Gateway:
         analyst=analyst,
         toolkit=toolkit,
         feedback=build_feedback(settings),
+        conversations=build_conversations(settings),
         evaluations=build_evaluations(settings),
         prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
     )
@@ -214,6 +218,18 @@ def build_feedback(settings: Settings) -> FeedbackStore:
     url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
     folder = local_folder(url)
     return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+
+
+def build_conversations(settings: Settings) -> ConversationStore:
+    """The store of conversations that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.conversations_url or f"{settings.runs_url.rstrip('/')}/conversations"
+    folder = local_folder(url)
+    return ConversationStore(
+        url,
+        most=settings.conversations_per_key,
+        turns=settings.conversation_turns,
+        disk=Disk(folder, settings) if folder else None,
+    )
 
 
 def build_evaluations(settings: Settings) -> EvaluationStore:
