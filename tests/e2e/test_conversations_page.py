@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
+from support.accessibility import faults
 from support.browser import opened
 
 pytestmark = pytest.mark.browser
@@ -147,8 +148,14 @@ async def test_on_a_phone_the_list_is_a_drawer(tab):
     await tab.click("#talks-toggle")
     await tab.wait_for_selector("#talks .talk-open")
     assert await tab.evaluate("document.getElementById('main').inert")
+    await tab.click(".talk-menu summary")
+    assert await faults(tab) == []
+    await tab.keyboard.press("Escape")  # closes the menu, then the list
     await tab.keyboard.press("Escape")
     assert await tab.locator("#talks").is_hidden()
     assert await tab.evaluate("document.activeElement.id") == "talks-toggle"
+    await tab.click("#talks-toggle")
+    await tab.mouse.click(380, 400)  # beside it
+    assert await tab.locator("#talks").is_hidden()
     wide = await tab.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390

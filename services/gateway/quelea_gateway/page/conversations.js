@@ -20,6 +20,7 @@ let current = ""; // id of the one on the page
 let deleted = null; // {one, timer}: on its way out, and can be had back
 let renaming = "";
 let loads = 0;
+let inView = false;
 let hooks = { opened: () => {}, closed: () => {} };
 
 const pathOf = (id) => `${PATH}/${encodeURIComponent(id)}`;
@@ -235,7 +236,8 @@ function showList(shown) {
 }
 
 /** The list belongs to the view that asks. */
-export function showConversations(inView) {
+export function showConversations(wanted) {
+  inView = wanted;
   show($("talks-toggle"), inView);
   showList(inView && !narrow.matches && localStorage.getItem(HIDDEN) === null);
 }
@@ -264,6 +266,11 @@ export function startConversations(given) {
   $("talks-close").addEventListener("click", () => toggle(false));
   $("talks").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && narrow.matches) showList(false);
+  });
+  narrow.addEventListener("change", () => showConversations(inView));
+  document.addEventListener("click", ({ target }) => {
+    const outside = target.isConnected && !$("talks").contains(target) && target !== $("talks-toggle");
+    if (narrow.matches && !$("talks").hidden && outside) showList(false);
   });
   $("talks-new").addEventListener("click", () => {
     leaveConversation();
