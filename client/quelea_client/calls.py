@@ -22,6 +22,7 @@ from quelea_client.models import (
     Citation,
     Company,
     Comparison,
+    Conversation,
     Document,
     Fact,
     Grounding,
@@ -35,6 +36,7 @@ from quelea_client.models import (
     Started,
     Statement,
     Uploaded,
+    WholeConversation,
 )
 
 T = TypeVar("T")
@@ -43,6 +45,7 @@ M = TypeVar("M", bound=BaseModel)
 PAGE = 1000
 """Items of one page of a list: the most that the gateway gives."""
 RUNS = "/v1/agent/runs"
+CONVERSATIONS = "/v1/conversations"
 FORMATS = {".md": "markdown", ".xlsx": "xlsx", ".docx": "docx", ".pdf": "pdf"}
 """File endings that an answer can be saved under."""
 
@@ -195,8 +198,9 @@ def ask_body(question: str, options: Mapping[str, Any], *, stream: bool = False)
 
 
 def ask(question: str, options: Mapping[str, Any]) -> Call[Answer]:
-    """POST /v1/ask: it changes nothing that another question sees, so it may be sent again."""
-    return Call("POST", "/v1/ask", _record(Answer), json=ask_body(question, options))
+    """POST /v1/ask: it changes nothing that another question sees, so it may be sent again, unless it is saved."""
+    safe = not options.get("conversation_id")
+    return Call("POST", "/v1/ask", _record(Answer), json=ask_body(question, options), safe=safe)
 
 
 def search(query: str, options: Mapping[str, Any]) -> Call[SearchResult]:
@@ -377,6 +381,40 @@ def run_file(run_id: str, name: str) -> Call[bytes]:
     """A file of a run: notebook, report.pdf, bundle, or what its code made."""
     own = name if name in ("notebook", "report.pdf", "bundle") else f"artifacts/{quote(name, safe='')}"
     return Call("GET", f"{RUNS}/{quote(run_id, safe='')}/{own}", _bytes, accept="*/*")
+
+
+def conversations(query: str, token: str, size: int) -> Call[PageOf[Conversation]]:
+    """GET /v1/conversations."""
+    params = {**_query({"query": query}), **_paging(token, size)}
+    return Call("GET", CONVERSATIONS, _page("conversations", Conversation), params)
+
+
+def conversation(conversation_id: str) -> Call[WholeConversation]:
+    """GET /v1/conversations/{id}."""
+    return Call("GET", f"{CONVERSATIONS}/{quote(conversation_id, safe='')}", _record(WholeConversation))
+
+
+def create_conversation(title: str) -> Call[Conversation]:
+    """POST /v1/conversations: each call makes one, so it is not sent again."""
+    return Call("POST", CONVERSATIONS, _record(Conversation), json={"title": title}, safe=False)
+
+
+def rename_conversation(conversation_id: str, title: str) -> Call[Conversation]:
+    """PATCH /v1/conversations/{id}."""
+    path = f"{CONVERSATIONS}/{quote(conversation_id, safe='')}"
+    return Call("PATCH", path, _record(Conversation), json={"title": title})
+
+
+def delete_conversation(conversation_id: str) -> Call[None]:
+    """DELETE /v1/conversations/{id}."""
+    return Call("DELETE", f"{CONVERSATIONS}/{quote(conversation_id, safe='')}", _nothing, safe=False)
+
+
+def export_conversation(conversation_id: str, path: str | Path, file_format: str) -> Call[bytes]:
+    """GET /v1/conversations/{id}/export; JSON where that is named or the path ends with it."""
+    as_json = file_format == "json" or (not file_format and Path(path).suffix.lower() == ".json")
+    params = {} if as_json else {"format": format_of(path, file_format)}
+    return Call("GET", f"{CONVERSATIONS}/{quote(conversation_id, safe='')}/export", _bytes, params, accept="*/*")
 
 
 def info() -> Call[Info]:

@@ -19,6 +19,7 @@ from quelea_client.models import (
     Citation,
     Company,
     Comparison,
+    Conversation,
     Document,
     Evidence,
     Fact,
@@ -31,6 +32,7 @@ from quelea_client.models import (
     Run,
     SearchResult,
     Statement,
+    WholeConversation,
 )
 from quelea_client.options import (
     AskOptions,
@@ -338,6 +340,46 @@ class Client:
     def download_run_file(self, run_id: str, name: str, path: str | Path) -> Path:
         """Save a file of a run: "notebook", "report.pdf", "bundle", or the name of one of its artifacts."""
         return written(path, self._do(calls.run_file(run_id, name)))
+
+    def conversations(self, query: str = "", *, most: int = 1000) -> Rows[Conversation]:
+        """Saved conversations of this key, the last one talked in first.
+
+        Args:
+            query: Only those that have every word of it in title, questions or answers.
+        """
+        return self._all(lambda token, size: calls.conversations(query, token, size), most)
+
+    def conversation(self, conversation_id: str) -> WholeConversation:
+        """One with its questions and answers, as they were given."""
+        found = self._do(calls.conversation(conversation_id))
+        for turn in found.saved:
+            self._bound(turn.answer, turn.question)
+        return found
+
+    def create_conversation(self, title: str) -> Conversation:
+        """Make an empty one: with `ask(…, conversation_id=one.id)` answers are saved in it, and follow-ups go on."""
+        return self._do(calls.create_conversation(title))
+
+    def rename_conversation(self, conversation_id: str, title: str) -> Conversation:
+        """Give it another title."""
+        return self._do(calls.rename_conversation(conversation_id, title))
+
+    def delete_conversation(self, conversation_id: str) -> None:
+        """Forget it with all its answers."""
+        self._do(calls.delete_conversation(conversation_id))
+
+    def export_conversation(self, conversation_id: str, path: str | Path, file_format: str = "") -> Path:
+        """Save all its questions and answers as a file.
+
+        Args:
+            path: Where to.
+            file_format: json, markdown, xlsx, docx or pdf; by the path's ending when left out.
+
+        Raises:
+            ValueError: No format is named, and the ending is of none.
+        """
+        wanted = calls.export_conversation(conversation_id, path, file_format)
+        return written(path, self._do(wanted))
 
     def info(self) -> Info:
         """What this deployment is and takes."""

@@ -398,6 +398,51 @@ class Answer(Record):
         return "\n".join(lines)
 
 
+class Conversation(Record):
+    """A saved conversation without its answers."""
+
+    id: str
+    title: str
+    created: datetime
+    updated: datetime | None
+    """When its last answer was saved; None while there is none."""
+    turns: int
+
+
+class UsedFilters(Record):
+    """Which documents a saved question was asked of."""
+
+    companies: list[str] = []
+    tickers: list[str] = []
+    document_types: list[str] = []
+    periods: list[str] = []
+    published_from: str = ""
+    published_to: str = ""
+    languages: list[str] = []
+    document_ids: list[str] = []
+
+
+class SavedTurn(Record):
+    """A question and its answer, as it was given."""
+
+    id: str
+    created: datetime
+    question: str
+    filters: UsedFilters
+    group: str
+    answer: Answer
+
+
+class WholeConversation(Record):
+    """A saved conversation with its answers, oldest first."""
+
+    id: str
+    title: str
+    created: datetime
+    updated: datetime | None
+    saved: list[SavedTurn]
+
+
 class Started(Record):
     """The data of the event `started`."""
 

@@ -35,6 +35,10 @@ class AskOptions(TypedDict, total=False):
     collections: Sequence[str]
     """Only these; all that the key may read when left out."""
     model: str
+    conversation_id: str
+    """A saved conversation: it is gone on with, and the answer is saved in it."""
+    group: str
+    """Your name for questions of one conversation that are asked side by side."""
     strict: bool
     """Leave out sentences whose figures the evidence does not support."""
 

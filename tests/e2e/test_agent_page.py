@@ -4,6 +4,7 @@ import os
 
 import pytest
 from quelea_gateway.testing import standing
+from support.accessibility import faults
 from support.agent_stand import agent_standing
 from support.browser import opened
 
@@ -23,6 +24,8 @@ async def test_a_run_on_the_page(chromium):
         assert "null" not in await tab.inner_text("#agent-run")
         titles = await tab.locator("#agent-run .source .source-title").all_inner_texts()
         assert titles == ["run of code · Step 2", "data call · Step 2"]
+        await tab.evaluate("document.querySelectorAll('#agent-run details').forEach((one) => { one.open = true })")
+        assert await faults(tab) == []
         async with tab.expect_download() as started:
             await tab.click("text=Notebook")
         assert (await started.value).suggested_filename.endswith(".ipynb")

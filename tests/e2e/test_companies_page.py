@@ -13,6 +13,7 @@ from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.testing import standing
+from support.accessibility import faults
 from support.browser import opened
 
 pytestmark = pytest.mark.browser
@@ -74,6 +75,7 @@ async def test_a_figure_opens_the_place_that_prints_it_with_mouse_or_keys(compan
     await companies_tab.wait_for_selector("#statement-table tbody a")
     assert await rows(companies_tab) == [["Net sales", "81,797", "82,959"], ["Gross margin", "36,413", ""]]
     assert "USD, in millions" in await companies_tab.inner_text("#statement-table .company")
+    assert await faults(companies_tab) == []
     label = await companies_tab.get_attribute("#statement-table .sparkline", "aria-label")
     assert label == "Net sales, oldest first: 82,959, 81,797"
     await companies_tab.click("#statement-table a:text('81,797')")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from quelea_gateway.testing import standing
 from quelea_kit.storage import Storage
+from support.accessibility import faults
 from support.browser import opened
 
 pytestmark = pytest.mark.browser
@@ -126,6 +127,7 @@ async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
         text = await page.locator(".evaluation-item").inner_text()
         for said in ("<b>7</b>", "too slow", "Net sales were 7.", "Rather good.", "could not be read", "0.250"):
             assert said in text
+        assert await faults(page) == []
         await page.click("#lang-zh")
         await page.locator(".evaluation-item", has_text="无法解析").wait_for()
         await page.go_back()

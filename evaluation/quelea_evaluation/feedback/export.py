@@ -83,6 +83,7 @@ def _question(question: str, found: list[dict[str, Any]]) -> Question:
 def _to_review(one: dict[str, Any]) -> dict[str, Any]:
     """A question whose right answer a person writes."""
     return {"question": one["question"], "right_answer": "", "wrong_answer": one["answer"], "why": one["why"]} | {
+        "reasons": one.get("reasons", []),  # gateways before them have none
         "feedback_id": one["id"],
         "model": one["model"],
         "document_ids": one["document_ids"],

@@ -7,7 +7,7 @@ import contextlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
@@ -20,7 +20,7 @@ from quelea_gateway.adapters.exports.report import report
 from quelea_gateway.core.agent.files import BUNDLE, code_name
 from quelea_gateway.core.agent.model import ENDED, Run
 from quelea_gateway.core.agent.runs.manager import Manager
-from quelea_gateway.core.export import Link, markdown
+from quelea_gateway.core.export import Link, heading, markdown
 from quelea_gateway.core.note import note
 from quelea_gateway.spreadsheet import XLSX, answer_workbook
 
@@ -86,6 +86,22 @@ def _zipped(parts: Mapping[str, bytes]) -> bytes:
     return file.getvalue()
 
 
+async def export_conversation(
+    title: str, turns: Sequence[tuple[str, Mapping[str, Any]]], link: Link, wanted: AnswerFormat
+) -> bytes:
+    """All questions of a conversation with their answers, one behind the other.
+
+    Args:
+        title: Of the conversation.
+        turns: Questions and answers, as POST /v1/ask gives them; one at least.
+        link: Where a citation, or an operand, opens.
+    """
+    if wanted == "markdown":
+        parts = [markdown(question, answer, link) for question, answer in turns]
+        return "\n---\n\n".join([heading(title), *parts]).encode()
+    return await asyncio.to_thread(_made, turns, link, wanted)
+
+
 async def export_answer(question: str, answer: Mapping[str, Any], link: Link, wanted: AnswerFormat) -> bytes:
     """An answer with its sources.
 
@@ -96,15 +112,16 @@ async def export_answer(question: str, answer: Mapping[str, Any], link: Link, wa
     """
     if wanted == "markdown":
         return markdown(question, answer, link).encode()
-    return await asyncio.to_thread(_made, question, answer, link, wanted)
+    return await asyncio.to_thread(_made, [(question, answer)], link, wanted)
 
 
-def _made(question: str, answer: Mapping[str, Any], link: Link, wanted: AnswerFormat) -> bytes:
-    made = note(question, answer, link)
+def _made(turns: Sequence[tuple[str, Mapping[str, Any]]], link: Link, wanted: AnswerFormat) -> bytes:
+    notes = [note(question, answer, link) for question, answer in turns]
     if wanted == "xlsx":
-        return answer_workbook(made, answer.get("figures") or [], link)
+        figures = [answer.get("figures") or [] for _, answer in turns]
+        return answer_workbook(list(zip(notes, figures, strict=True)), link)
     try:
-        return note_docx(made) if wanted == "docx" else note_pdf(made)
+        return note_docx(notes) if wanted == "docx" else note_pdf(notes)
     except LayoutError as error:
         message = "A part of the answer is too long for a page; export it as Markdown or XLSX."
         raise InvalidInput(message, details={"field": "answer"}) from error

@@ -22,6 +22,7 @@ from redis.asyncio import Redis
 from quelea_gateway.access import Access, Caller, CallLimiter, let_in
 from quelea_gateway.adapters.audit_log import AuditLog
 from quelea_gateway.adapters.check_pool import CheckPool
+from quelea_gateway.adapters.conversations import ConversationStore
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
@@ -72,6 +73,7 @@ class Gateway:
     analyst: Analyst
     toolkit: Toolkit
     feedback: FeedbackStore
+    conversations: ConversationStore
     evaluations: EvaluationStore
     prompt_sources: tuple[PromptSource, ...] = ()
     audit_log: AuditLog | None = None
@@ -196,6 +198,7 @@ class Gateway:
         await self.analyst.close()
         await self.toolkit.close()
         await self.feedback.close()
+        await self.conversations.close()
         await self.evaluations.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
@@ -280,6 +283,7 @@ def build(settings: Settings) -> Gateway:
         analyst=analyst,
         toolkit=toolkit,
         feedback=build_feedback(settings),
+        conversations=build_conversations(settings),
         evaluations=build_evaluations(settings),
         prompt_sources=(generator, AgentPrompts(), structured.PROMPT, query_plan.PROMPT),
         audit_log=build_audit_log(settings),
@@ -324,6 +328,18 @@ def build_feedback(settings: Settings) -> FeedbackStore:
     url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
     folder = local_folder(url)
     return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+
+
+def build_conversations(settings: Settings) -> ConversationStore:
+    """The store of conversations that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.conversations_url or f"{settings.runs_url.rstrip('/')}/conversations"
+    folder = local_folder(url)
+    return ConversationStore(
+        url,
+        most=settings.conversations_per_key,
+        turns=settings.conversation_turns,
+        disk=Disk(folder, settings) if folder else None,
+    )
 
 
 def build_evaluations(settings: Settings) -> EvaluationStore:

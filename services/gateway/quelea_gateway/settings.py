@@ -200,6 +200,15 @@ class Settings(ServiceSettings):
     feedback_per_key: int = Field(10_000, gt=0)
     """Thumbs that are kept of one key."""
 
+    conversations_url: str = ""
+    """Where saved conversations are: a folder, or s3://bucket/prefix; empty: `conversations` within runs_url."""
+
+    conversations_per_key: int = Field(1000, gt=0)
+    """Conversations that are kept of one key."""
+
+    conversation_turns: int = Field(200, gt=0)
+    """Answers that are kept of one conversation."""
+
     operators: tuple[str, ...] = ()
     """Names of the keys that may start, cancel and delete evaluations, as JSON: ["desk"]; every caller where keys are
     off."""

@@ -66,17 +66,22 @@ def facts_workbook(figures: Sequence[Figure], address: Address) -> bytes:
     return _saved(book)
 
 
-def answer_workbook(note: Note, figures: Sequence[Mapping[str, Any]], link: Link) -> bytes:
-    """An answer: its text, its figures, the cells that they are made from, and its sources; figures and sources are
-    links to the place that prints them.
+def answer_workbook(answers: Sequence[tuple[Note, Sequence[Mapping[str, Any]]]], link: Link) -> bytes:
+    """Answers: of each its text, its figures, the cells that they are made from, and its sources; figures and sources
+    are links to the place that prints them. The sheets of the second answer end with 2, and so on.
 
     Args:
-        note: The answer as it is shown.
-        figures: Its figures, as POST /v1/ask gives them.
+        answers: Each as it is shown, and its figures, as POST /v1/ask gives them.
         link: Where an operand or a citation opens.
     """
     book = _book()
-    sheet = _sheet(book, "answer", [note.title])
+    for number, (note, figures) in enumerate(answers, start=1):
+        _answer(book, note, figures, link, f" {number}" if number > 1 else "")
+    return _saved(book)
+
+
+def _answer(book: Workbook, note: Note, figures: Sequence[Mapping[str, Any]], link: Link, ending: str) -> None:
+    sheet = _sheet(book, f"answer{ending}", [note.title])
     sheet.column_dimensions["A"].width = _TEXT
     sheet.cell(1, 1).alignment = Alignment(horizontal="left", wrap_text=True)
     lines = [" · ".join(note.facts), *(_text_of(block) for block in note.blocks)]
@@ -84,8 +89,8 @@ def answer_workbook(note: Note, figures: Sequence[Mapping[str, Any]], link: Link
     for row, line in enumerate((line for line in lines if line), start=2):
         _write(sheet, row, 1, line).alignment = Alignment(wrap_text=True, vertical="top")
     if figures:
-        _answer_figures(book, figures, link)
-    sheet = _sheet(book, "sources", ("number", "source", "where", "quote", "web"))
+        _answer_figures(book, figures, link, ending)
+    sheet = _sheet(book, f"sources{ending}", ("number", "source", "where", "quote", "web"))
     for column, width in (("B", _LABEL), ("C", _NAME), ("D", _TEXT)):
         sheet.column_dimensions[column].width = width
     for row, one in enumerate(note.sources, start=2):
@@ -95,7 +100,6 @@ def answer_workbook(note: Note, figures: Sequence[Mapping[str, Any]], link: Link
         _write(sheet, row, 4, one.quote).alignment = Alignment(wrap_text=True, vertical="top")
         if one.web:
             _link(_write(sheet, row, 5, one.web), one.web)
-    return _saved(book)
 
 
 def _text_of(block: Block) -> str:
@@ -105,10 +109,10 @@ def _text_of(block: Block) -> str:
     return mark + "".join(run.text for run in block.runs)
 
 
-def _answer_figures(book: Workbook, figures: Sequence[Mapping[str, Any]], link: Link) -> None:
+def _answer_figures(book: Workbook, figures: Sequence[Mapping[str, Any]], link: Link, ending: str) -> None:
     """A figure's cell opens where it is printed, that of a computed one where its first operand is; below each its
     operands."""
-    sheet = _sheet(book, "figures", _ANSWER_COLUMNS)
+    sheet = _sheet(book, f"figures{ending}", _ANSWER_COLUMNS)
     sheet.column_dimensions["A"].width = sheet.column_dimensions["B"].width = _NAME
     row = 2
     for figure in figures:

@@ -39,6 +39,7 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     await services.start()
     usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
     usual["feedback_url"] = f"memory://feedback-{uuid.uuid4().hex}"  # a test leaves no files
+    usual["conversations_url"] = f"memory://conversations-{uuid.uuid4().hex}"
     usual["evaluations_url"] = f"memory://evaluations-{uuid.uuid4().hex}"
     given = {**usual, "retriever_wait_seconds": 0, "query_plan": "none", **services.addresses, **settings}
     gateway = build(Settings(**given))

@@ -20,6 +20,7 @@ NAMES = {
     "GroundingOut": models.Grounding, "SearchOut": models.SearchResult, "FactOut": models.Fact,
     "CompanyOut": models.Company, "StatementOut": models.Statement, "CompanyComparisonOut": models.Comparison,
     "DocumentOut": models.Document, "PageOut": models.Page, "JobOut": models.Job, "UploadedOut": models.Uploaded,
+    "ConversationOut": models.Conversation, "WholeConversationOut": models.WholeConversation,
     "RunOut": models.Run, "InfoOut": models.Info,
 }  # fmt: skip
 
@@ -117,6 +118,24 @@ async def test_a_real_gateway_is_asked() -> None:
         with pytest.raises(NotFound):
             await client.document("none-such")
         assert (await client.info()).formats
+
+
+async def test_conversations_are_saved_found_and_exported(tmp_path) -> None:
+    async with standing() as stand, AsyncClient(stand.url) as client:
+        made = await client.create_conversation("Apple")
+        answer = await client.ask("What were Apple's net sales?", conversation_id=made.id)
+        whole = await client.conversation(made.id)
+        assert [turn.answer for turn in whole.saved] == [answer]
+        assert whole.saved[0].answer.question == "What were Apple's net sales?"
+        assert [one.id for one in await client.conversations("net sales")] == [made.id]
+        assert await client.conversations("nowhere") == []
+        assert (await client.rename_conversation(made.id, "Sales")).title == "Sales"
+        for name, begin in (("c.json", b"{"), ("c.md", b"# Sales"), ("c.docx", b"PK"), ("c.pdf", b"%PDF")):
+            saved = await client.export_conversation(made.id, tmp_path / name)
+            assert saved.read_bytes().startswith(begin)
+        await client.delete_conversation(made.id)
+        with pytest.raises(NotFound):
+            await client.conversation(made.id)
 
 
 async def test_a_wrong_key_is_told(tmp_path) -> None:

@@ -26,6 +26,16 @@ async def test_a_thumb_is_stored_with_what_it_is_on(web):
     assert (await web.get("/v1/feedback")).json() == {"feedback": [stored], "next_page_token": None}
 
 
+async def test_reasons_are_of_the_thumb(web):
+    down = {**GIVEN, "thumb": "down", "reasons": ["wrong_figure", "incomplete", "wrong_figure"]}
+    stored = (await web.post("/v1/feedback", json=down)).json()
+    assert stored["reasons"] == ["wrong_figure", "incomplete"]
+    assert (await web.get("/v1/feedback")).json()["feedback"][0]["reasons"] == ["wrong_figure", "incomplete"]
+    for thumb, reason in (("up", "wrong_figure"), ("down", "accurate"), ("down", "ugly")):
+        refused = await web.post("/v1/feedback", json={**GIVEN, "thumb": thumb, "reasons": [reason]})
+        assert (refused.status_code, "reason" in refused.json()["error"]["message"]) == (400, True)
+
+
 async def test_the_list_is_newest_first_in_pages_and_filtered(web):
     for number, thumb in enumerate(("up", "down", "up", "down")):
         assert (await web.post("/v1/feedback", json={**GIVEN, "why": f"{number}", "thumb": thumb})).status_code == 201

@@ -122,7 +122,7 @@ def test_charts_are_of_lines_with_two_points_and_operands_of_a_change_count() ->
 
 
 def test_a_chinese_note_as_pdf_brings_its_characters_and_so_does_the_next() -> None:
-    first = note_pdf(note(QUESTION, answer(), link))
+    first = note_pdf([note(QUESTION, answer(), link)])
     text = pdf_text(first)
     for part in (
         QUESTION,
@@ -134,26 +134,26 @@ def test_a_chinese_note_as_pdf_brings_its_characters_and_so_does_the_next() -> N
         "不构成投资建议",
     ):
         assert part in text, part
-    other = note_pdf(note("宁德时代动力电池", answer(answer="锂矿", figures=[], citations=[]), link))
+    other = note_pdf([note("宁德时代动力电池", answer(answer="锂矿", figures=[], citations=[]), link)])
     assert "锂矿" in pdf_text(other)
     # Characters that the font does not have are all the same box: these rows of ink would be those of one another.
     rows = [
-        ink(note_pdf(note(word, answer(answer="x", figures=[], citations=[]), link))) for word in ("龘", "一", "豕")
+        ink(note_pdf([note(word, answer(answer="x", figures=[], citations=[]), link)])) for word in ("龘", "一", "豕")
     ]
     assert len({tuple(one) for one in rows}) == 3
     assert b"STSong" not in first
 
 
 def test_an_english_note_has_links_to_the_places_that_print() -> None:
-    document = pypdfium2.PdfDocument(note_pdf(note("Q?", answer(language="en"), link)))
-    assert "Sources" in pdf_text(note_pdf(note("Q?", answer(language="en"), link)))
+    document = pypdfium2.PdfDocument(note_pdf([note("Q?", answer(language="en"), link)]))
+    assert "Sources" in pdf_text(note_pdf([note("Q?", answer(language="en"), link)]))
     assert len(document) >= 1
-    raw = note_pdf(note("Q?", answer(language="en"), link))
+    raw = note_pdf([note("Q?", answer(language="en"), link)])
     assert b"http://here/d1/27?start=3&end=9" in raw.replace(b"\\", b"")
 
 
 def test_a_note_as_docx_reads_back_with_links_tables_and_pictures() -> None:
-    read = docx.Document(io.BytesIO(note_docx(note(QUESTION, answer(), link))))
+    read = docx.Document(io.BytesIO(note_docx([note(QUESTION, answer(), link)])))
     text = "\n".join(one.text for one in read.paragraphs)
     assert read.paragraphs[0].text == QUESTION
     assert "营业总收入为1505.60亿元" in text
@@ -174,7 +174,7 @@ def test_a_note_as_docx_reads_back_with_links_tables_and_pictures() -> None:
 
 def test_an_answer_as_a_workbook_links_each_figure_and_runs_no_formula() -> None:
     made = note(QUESTION, answer(), link)
-    book = openpyxl.load_workbook(io.BytesIO(answer_workbook(made, answer()["figures"], link)))
+    book = openpyxl.load_workbook(io.BytesIO(answer_workbook([(made, answer()["figures"])], link)))
     assert book.sheetnames == ["answer", "figures", "sources"]
     rows = [[cell.value for cell in row] for row in book["figures"].iter_rows(min_row=2)]
     assert [row[:6] for row in rows] == [
@@ -197,6 +197,6 @@ def test_texts_of_any_length_and_kind_become_files() -> None:
     sources = [{**SOURCE, "title": odd, "quote": odd * 3}]
     figures = [figure("", "1e999999", odd, 2023, [operand(odd, "", "x", 2023, number=60)])]  # not cited
     wild = note(odd, answer(answer=odd, citations=sources, figures=figures), link)
-    assert note_pdf(wild).startswith(b"%PDF")
-    assert note_docx(wild).startswith(b"PK")
-    assert answer_workbook(wild, figures, link).startswith(b"PK")
+    assert note_pdf([wild]).startswith(b"%PDF")
+    assert note_docx([wild]).startswith(b"PK")
+    assert answer_workbook([(wild, figures)], link).startswith(b"PK")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import hashlib
 import json
 import re
 import secrets
@@ -22,6 +21,7 @@ from quelea_kit.disk import Disk
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Unavailable
 from quelea_kit.storage import Storage
 
+from quelea_gateway.adapters.owners import folder_of
 from quelea_gateway.core.feedback import Feedback
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class FeedbackStore:
     def _add(self, owner: str, given: Feedback) -> Feedback:
         if self._disk:
             self._disk.check()
-        if len(self._storage.names(_folder(owner))) >= self._most:
+        if len(self._storage.names(folder_of(owner))) >= self._most:
             raise Conflict(
                 f"This key has {self._most:,} thumbs, and no more are kept: export them "
                 "(quelea eval feedback export), then delete some."
@@ -81,17 +81,17 @@ class FeedbackStore:
         now = datetime.now(UTC)
         stored = replace(given, id=f"{now:%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}", created=f"{now:%Y-%m-%dT%H:%M:%S}Z")
         data = json.dumps(stored.as_dict(), ensure_ascii=False).encode("utf-8", "replace")
-        self._storage.write(f"{_folder(owner)}/{stored.id}.json", data)
+        self._storage.write(f"{folder_of(owner)}/{stored.id}.json", data)
         return stored
 
     def _newest(self, owner: str, limit: int, before: str, thumbs: Sequence[str]) -> list[Feedback]:
-        ids = [name.removesuffix(".json") for name in self._storage.names(_folder(owner))]
+        ids = [name.removesuffix(".json") for name in self._storage.names(folder_of(owner))]
         found: list[Feedback] = []
         for one in sorted((i for i in ids if _ID.fullmatch(i) and (not before or i < before)), reverse=True):
             if len(found) >= limit:
                 break
             try:
-                stored = _read(self._storage.read(f"{_folder(owner)}/{one}.json"), one)
+                stored = _read(self._storage.read(f"{folder_of(owner)}/{one}.json"), one)
             except FileNotFoundError:  # deleted meanwhile
                 continue
             if not thumbs or stored.thumb in thumbs:
@@ -99,7 +99,7 @@ class FeedbackStore:
         return found
 
     def _delete(self, owner: str, feedback_id: str) -> None:
-        name = f"{_folder(owner)}/{feedback_id}.json"
+        name = f"{folder_of(owner)}/{feedback_id}.json"
         if not _ID.fullmatch(feedback_id) or not self._storage.exists(name):
             raise NotFound(f"There is no feedback {feedback_id[:64]!r}.")
         self._storage.delete(name)
@@ -107,10 +107,6 @@ class FeedbackStore:
     async def _do(self, work: Callable[..., T], *given: Any) -> T:
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
-
-
-def _folder(owner: str) -> str:
-    return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _read(stored: bytes, feedback_id: str) -> Feedback:

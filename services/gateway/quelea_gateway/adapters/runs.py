@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import hashlib
 import json
 import re
 import time
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 from quelea_kit.errors import InvalidInput, NotFound, Unavailable
 from quelea_kit.storage import Storage
 
+from quelea_gateway.adapters.owners import folder_of
 from quelea_gateway.core.agent.model import Event, Run
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Runs:
             raise InvalidInput(
                 "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
             )
-        ids = await self._do(self._storage.names, _tenant(tenant))
+        ids = await self._do(self._storage.names, folder_of(tenant))
         found: list[Run] = []
         wanted = (one for one in ids if _ID.fullmatch(one) and (not before or one < before))
         for run_id in sorted(wanted, reverse=True):
@@ -136,7 +136,7 @@ class Runs:
     def _folder(self, tenant: str, run_id: str) -> str:
         if not _ID.fullmatch(run_id):
             raise NotFound(f"There is no run {run_id[:64]!r}.")
-        return f"{_tenant(tenant)}/{run_id}"
+        return f"{folder_of(tenant)}/{run_id}"
 
     def _file(self, tenant: str, run_id: str, name: str) -> str:
         folder = self._folder(tenant, run_id)
@@ -146,10 +146,6 @@ class Runs:
 
     def _write(self, name: str, data: bytes) -> None:
         self._storage.write(name, data, durable=False)
-
-
-def _tenant(name: str) -> str:
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _json(value: dict[str, Any]) -> bytes:

@@ -30,7 +30,7 @@ def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
     say = Words(answer["language"])
     route = str(answer["route"])
     facts = [say("as_of", answer["as_of"]), say("route", route), say("reader", answer["model"] or answer["reader"])]
-    blocks = [f"# {_plain(' '.join(question.split()))}", _own(answer["answer"]), f"_{' · '.join(map(_plain, facts))}_"]
+    blocks = [heading(question), _own(answer["answer"]), f"_{' · '.join(map(_plain, facts))}_"]
     before: list[str] = []
     after: list[str] = []
     for title, lines in remarks(answer, say):
@@ -45,6 +45,11 @@ def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
     blocks += after
     blocks += _list(say("record"), map(_plain, record(answer, say)))
     return "\n\n".join(blocks) + "\n"
+
+
+def heading(text: str) -> str:
+    """A heading of Markdown; the text stays text."""
+    return f"# {_plain(' '.join(text.split()))}"
 
 
 class Words:

@@ -6,6 +6,19 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Thumb = Literal["up", "down"]
+Reason = Literal[
+    "accurate",
+    "complete",
+    "well_sourced",
+    "wrong_figure",
+    "wrong_company_or_period",
+    "wrong_source",
+    "incomplete",
+    "off_topic",
+    "should_have_answered",
+]
+"""The first three are of a thumb up, the others of one down."""
+GOOD: frozenset[Reason] = frozenset({"accurate", "complete", "well_sourced"})
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,7 @@ class Feedback:
     prompt_version: str = ""
     document_ids: tuple[str, ...] = ()
     """Documents that the answer cites."""
+    reasons: tuple[Reason, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For a store of JSON."""
@@ -34,4 +48,10 @@ class Feedback:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Feedback:
         """Raises KeyError or TypeError where it is no feedback."""
-        return cls(**{**value, "document_ids": tuple(value["document_ids"])})
+        return cls(
+            **{
+                **value,
+                "document_ids": tuple(value["document_ids"]),
+                "reasons": tuple(value.get("reasons", ())),  # thumbs of an earlier version have none
+            }
+        )

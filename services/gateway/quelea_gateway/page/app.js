@@ -5,6 +5,7 @@ import { get } from "./api.js";
 import { startAsk } from "./ask.js";
 import { showCompanies, startCompanies } from "./companies.js";
 import { load, startDocuments } from "./documents.js";
+import { openConversation, showConversations } from "./conversations.js";
 import { $, show } from "./dom.js";
 import { hideEvaluation, showEvaluation } from "./evaluation.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
@@ -35,6 +36,9 @@ function route() {
   if (name === "companies") showCompanies(query);
   if (name === "evaluation") showEvaluation(query);
   else hideEvaluation();
+  showConversations(name === "ask");
+  const conversation = path.match(/^\/conversations\/([^/]+)$/);
+  if (conversation) openConversation(decodeURIComponent(conversation[1]));
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();

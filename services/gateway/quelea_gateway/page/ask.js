@@ -2,6 +2,8 @@
 
 import { ApiError, ask } from "./api.js";
 import { chart } from "./chart.js";
+import { choose, columns, filters, filtersText, model, startChoices } from "./choices.js";
+import { conversationChanged, conversationFor, leaveConversation, startConversations } from "./conversations.js";
 import { $, el, joined, show } from "./dom.js";
 import { fetchOffers } from "./fetchoffer.js";
 import { figureFacts } from "./figures.js";
@@ -12,7 +14,8 @@ import { examples, has, readingText, t } from "./texts.js";
 import { thumbs } from "./thumbs.js";
 import { exportButtons, searchesLine, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
-const turns = []; // {question, text, cited, started, grounding, answer, error, node}, newest last
+const HISTORY_TURNS = 3;
+const turns = []; // newest last: {question, filters, text, cited, started, grounding, answer, error, node}, or with columns
 let running = null;
 
 const say = (text) => ($("announce").textContent = text);
@@ -22,7 +25,8 @@ function furtherReading(citations, label, kept, opened = false) {
   return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations, kept));
 }
 
-function readingLine(reading) {
+function readingLine(reading, chosen) {
+  if (chosen && (!reading.text || reading.text === "all documents")) return null; // what was chosen says more
   const text = reading.text ? t("reading", { text: readingText(reading.text) }) : t("readingAll");
   return el("p", { class: "reading" }, text);
 }
@@ -45,21 +49,38 @@ function footLine(answer) {
 }
 
 function draw(turn) {
+  if (turn.columns) drawColumns(turn);
+  else drawAnswer(turn);
+}
+
+/** One question, an answer for each company beside the other; one that fails spoils no other. */
+function drawColumns(turn) {
+  turn.columns.forEach(drawAnswer);
+  const nodes = turn.columns.map((one) => one.node);
+  const label = t("sideBySideDone", { n: nodes.length });
+  const row = el("div", { class: "columns", role: "group", "aria-label": label, tabindex: "0" }, ...nodes);
+  const notice = turn.notice ? el("p", { class: "notice" }, turn.notice) : null;
+  turn.node.replaceChildren(...[el("h2", { class: "asked" }, turn.question), notice, row].filter(Boolean));
+}
+
+function drawAnswer(turn) {
   const { started, answer, error } = turn;
   const citations = answer ? answer.citations : turn.cited;
   const body = el("div", { class: answer?.declined ? "answer declined" : "answer", dir: "auto" });
   if (turn.text) body.append(...paragraphs(turn.text, citations, turn.grounding));
   else if (turn.quotes && !error) body.append(el("p", { class: "wait" }, t("quotesMeanwhile")), ...paragraphs(turn.quotes.text, turn.quotes.citations));
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
-  const parts = [el("h2", { class: "asked" }, turn.question)];
+  const scope = filtersText(turn.filters);
+  const parts = turn.inColumn ? [el("h3", { class: "column-head" }, scope)] : [el("h2", { class: "asked" }, turn.question)];
+  if (scope && !turn.inColumn) parts.push(el("p", { class: "reading" }, t("askedOf", { text: scope })));
   parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
-  if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
+  if (started) parts.push(readingLine(started.reading, scope), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
   parts.push(searchesLine((answer ?? started)?.searches));
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
   parts.push(withheldBox(turn.grounding));
   const reason = answer?.declined?.detail;
-  for (const notice of new Set([...(reason ? [reason] : []), ...(answer?.notices ?? [])])) parts.push(el("p", { class: "notice" }, notice));
+  for (const notice of new Set([turn.notice, reason, ...(answer?.notices ?? [])].filter(Boolean))) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
     parts.push((turn.offers ??= fetchOffers(answer, () => start(turn.question))));
@@ -84,59 +105,134 @@ function errorBox(error, started) {
   return el("p", { class: "error-line", role: "alert" }, said.join(" "));
 }
 
-/** What was said so far, for a question that leans on it. */
-function conversation() {
-  const past = turns.filter((turn) => turn.answer).slice(-3);
+/** What was said so far, for a question that leans on it and is not saved. */
+function history() {
+  const past = turns.flatMap((turn) => turn.columns ?? [turn]).filter((turn) => turn.answer).slice(-HISTORY_TURNS);
   return past.flatMap((turn) => [
     { role: "user", content: turn.question },
     { role: "assistant", content: turn.text || "…" },
   ]);
 }
 
-async function submit(question) {
-  running?.abort();
-  const control = (running = new AbortController());
-  const turn = { question, text: "", cited: [], node: el("article", { class: "turn" }) };
-  const history = conversation();
-  turns.push(turn);
-  $("thread").prepend(turn.node);
-  busy(true);
-  draw(turn);
-  say(t("searching"));
+function newTurn(question, wanted, inColumn = false) {
+  return { question, filters: wanted, inColumn, text: "", cited: [], node: el(inColumn ? "section" : "article", { class: inColumn ? "column" : "turn" }) };
+}
+
+/** What the form says of the next question, beside its text and filters. */
+function options() {
   const asOf = $("as-of").value;
   const route = $("route-choice").hidden ? "auto" : $("route").value;
   const strict = $("strict").checked;
-  const chosen = { ...(asOf && { as_of: asOf }), ...(route !== "auto" && { route }), ...(strict && { strict }) };
+  const chosen = model();
+  return { ...(asOf && { as_of: asOf }), ...(route !== "auto" && { route }), ...(strict && { strict }), ...(chosen && { model: chosen }) };
+}
+
+async function submit(question) {
+  running?.abort();
+  const control = (running = new AbortController());
+  const wanted = filters();
+  const companies = columns();
+  const before = history();
+  const turn = newTurn(question, wanted);
+  if (companies.length) turn.columns = companies.map((company) => newTurn(question, { ...wanted, companies: [company] }, true));
+  turns.push(turn);
+  $("thread").prepend(turn.node);
+  $("scope").open = false;
+  busy(true);
+  draw(turn);
+  say(t("searching"));
+  const asked = options();
   try {
-    for await (const { name, data } of ask({ question, history, ...chosen }, control.signal)) {
+    Object.assign(asked, { conversation_id: await conversationFor(question) });
+    if (turn.columns) asked.group = crypto.randomUUID?.() ?? String(Date.now());
+  } catch (error) {
+    turn.notice = t("notSaved", { message: error.message });
+    asked.history = before;
+  }
+  await Promise.all((turn.columns ?? [turn]).map((one) => answer(one, asked, control, turn)));
+  if (turn.columns && !control.signal.aborted) say(t("sideBySideDone", { n: turn.columns.filter((one) => one.answer).length }));
+  if (running === control) {
+    running = null;
+    busy(false);
+  }
+  if (asked.conversation_id) conversationChanged();
+}
+
+/** Ask, and follow the answer into its turn. Never raises: what fails stands in the turn. */
+async function answer(turn, asked, control, whole) {
+  const body = { question: turn.question, ...asked, ...(Object.keys(turn.filters).length && { filters: turn.filters }) };
+  try {
+    for await (const { name, data } of ask(body, control.signal)) {
       if (name === "started") turn.started = data;
       else if (name === "quotes") turn.quotes = data;
       else if (name === "delta") {
         turn.text += data.text;
         turn.cited.push(...(data.citations ?? []));
-      }
-      else if (name === "verdicts") {
+      } else if (name === "verdicts") {
         turn.grounding = data;
         turn.text = data.text;
       } else if (name === "answer") {
-        turn.answer = data;
-        turn.text = data.answer;
-        turn.grounding = data.grounding;
-        say(data.declined ? t("declinedDone") : t("answered", { n: data.citations.length }));
+        answered(turn, data);
+        if (!whole.columns) say(data.declined ? t("declinedDone") : t("answered", { n: data.citations.length }));
       } else if (name === "error") throw new ApiError(0, data.error, 0);
-      draw(turn);
+      drawAnswer(turn);
     }
   } catch (error) {
     if (control.signal.aborted) turn.stopped = true;
     else turn.error = error;
     say(turn.stopped ? t("stopped") : error.message);
-    draw(turn);
-  } finally {
-    if (running === control) {
-      running = null;
-      busy(false);
-    }
+    drawAnswer(turn);
   }
+}
+
+function answered(turn, data) {
+  turn.answer = data;
+  turn.text = data.answer;
+  turn.grounding = data.grounding;
+}
+
+/** A saved turn as it was when it was given. */
+function restored(saved, inColumn = false) {
+  const turn = newTurn(saved.question, saved.filters, inColumn);
+  const { reading, evidence, further_reading, standalone } = saved.answer;
+  turn.started = { reading, evidence, further_reading, standalone };
+  answered(turn, saved.answer);
+  return turn;
+}
+
+const companyOf = (turn) => (turn.filters.companies ?? []).join();
+
+function showSaved(conversation) {
+  reset();
+  for (const saved of conversation.saved) {
+    const last = turns.at(-1);
+    if (saved.group && last?.group === saved.group) last.columns.push(restored(saved, true));
+    else if (saved.group) turns.push({ ...newTurn(saved.question, {}), group: saved.group, columns: [restored(saved, true)] });
+    else turns.push(restored(saved));
+  }
+  for (const turn of turns) {
+    turn.columns?.sort((a, b) => companyOf(a).localeCompare(companyOf(b))); // they were saved as they came
+    $("thread").prepend(turn.node);
+    draw(turn);
+  }
+  const last = turns.at(-1);
+  if (last && !last.columns) choose(last.filters);
+  busy(false);
+  say(t("talkOpened", { title: conversation.title, n: conversation.saved.length }));
+}
+
+function reset() {
+  running?.abort();
+  running = null;
+  turns.length = 0;
+  $("thread").replaceChildren();
+  busy(false);
+}
+
+/** No conversation is on the page any more; why: what went wrong, or empty. */
+function closed(why) {
+  reset();
+  if (why) $("thread").replaceChildren(el("p", { class: "error-line", role: "alert" }, why));
 }
 
 function busy(on) {
@@ -174,14 +270,19 @@ export function startAsk() {
   });
   $("stop").addEventListener("click", () => running?.abort());
   $("clear").addEventListener("click", () => {
-    turns.length = 0;
-    $("thread").replaceChildren();
-    busy(false);
+    leaveConversation();
+    closed("");
     $("question").focus();
   });
   document.addEventListener("language", () => {
     drawExamples();
     turns.forEach(draw);
   });
+  document.addEventListener("theme", () => {
+    for (const turn of turns.flatMap((one) => one.columns ?? [one])) turn.chart = undefined; // drawn in the page's colours
+    turns.forEach(draw);
+  });
+  startChoices();
+  startConversations({ opened: showSaved, closed });
   drawExamples();
 }

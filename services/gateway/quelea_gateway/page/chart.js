@@ -59,9 +59,15 @@ export function chartSpec(lines, colours) {
 }
 
 function colours() {
-  const style = getComputedStyle(document.documentElement);
-  const of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), line: of("--line"), ground: of("--card"), lines: [of("--accent"), "#3f7cac", "#5c946e", "#a77b2f"] };
+  const probe = el("span");
+  document.body.append(probe);
+  const of = (name) => {
+    probe.setAttribute("class", `colour-${name}`);
+    return getComputedStyle(probe).color; // light or dark is decided by then
+  };
+  const found = { ink: of("ink"), line: of("line"), ground: of("card"), lines: ["accent", "second", "third", "fourth"].map(of) };
+  probe.remove();
+  return found;
 }
 
 let loading = null;

@@ -1,12 +1,14 @@
 // Every word of the page, in English and Chinese.
 
 import { AGENT_TEXTS } from "./agenttexts.js";
+import { ASK_TEXTS } from "./asktexts.js";
 import { COMPANY_TEXTS } from "./companytexts.js";
 import { EVALUATION_TEXTS } from "./evaluationtexts.js";
 import { VIEWER_TEXTS } from "./viewertexts.js";
 
 const TEXTS = {
   ...AGENT_TEXTS,
+  ...ASK_TEXTS,
   ...COMPANY_TEXTS,
   ...EVALUATION_TEXTS,
   ...VIEWER_TEXTS,

@@ -27,6 +27,7 @@ from quelea_gateway.rest import (
     check,
     collections,
     companies,
+    conversations,
     documents,
     evaluations,
     facts,
@@ -70,6 +71,7 @@ ROUTES = (
     jobs,
     prompts,
     feedback,
+    conversations,
     evaluations,
 )
 """Modules whose routes refuse query parameters that they do not have."""
@@ -140,7 +142,7 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
     return CORSMiddleware(
         guarded,
         allow_origins=sorted(origins),
-        allow_methods=["GET", "POST", "DELETE"],
+        allow_methods=["GET", "POST", "PATCH", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],
         expose_headers=["Retry-After"],
         # Workspace's pages send credentials along, of which there are none here: a key is a header of its own.

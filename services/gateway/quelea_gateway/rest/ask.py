@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
 from json import JSONEncoder
 from typing import Any
 
@@ -15,7 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.conversations import history_of
 from quelea_gateway.core.model import Answer, Delta, Passage, Question, Quoted, Retrieved, Source, Started, Turn
+from quelea_gateway.core.notices import say
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_answer
@@ -70,11 +73,22 @@ _PATH = "/v1/ask"
 _SEARCH_K = 10
 
 
-def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
+async def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
+    history: Sequence[Turn] = [Turn(turn.role, turn.content) for turn in body.history]
+    if body.conversation_id:
+        if history:
+            message = "history and conversation_id exclude each other: a saved conversation is its own history."
+            raise InvalidInput(message, details={"field": "history"})
+        saved = await gateway.conversations.open(tenant, body.conversation_id)
+        before = [one for one in saved if not body.group or one.group != body.group]
+        history = rules.trim_history(history_of(before), gateway.limits)
+    elif body.group:
+        message = "group names turns of a saved conversation; send conversation_id too."
+        raise InvalidInput(message, details={"field": "group"})
     return rules.build(
         body.question,
         gateway.limits,
-        history=[Turn(turn.role, turn.content) for turn in body.history],
+        history=history,
         as_of=body.as_of or "",
         route=body.route,
         k=body.k or 0,
@@ -94,6 +108,33 @@ async def whole(gateway: Gateway, question: Question) -> Answer:
                 observe_answer(item)
                 return item
     raise AssertionError("the pipeline ends with an answer or raises")
+
+
+async def _saved(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> Answer:
+    """The answer, once it is in its conversation; where it cannot be saved it says so, and is given all the same."""
+    if not body.conversation_id:
+        return answer
+    try:
+        await gateway.conversations.add(
+            owner,
+            body.conversation_id,
+            question=body.question.strip(),
+            answer=json.loads(data_of(answer)),
+            filters=body.filters.model_dump(exclude_defaults=True),
+            group=body.group,
+        )
+    except QueleaError as error:
+        notice = say("not_saved", answer.language, error.message)
+        return replace(answer, notices=(*answer.notices, notice))
+    return answer
+
+
+async def _saving(
+    items: AsyncGenerator[Item, None], gateway: Gateway, owner: str, body: AskIn
+) -> AsyncGenerator[Item, None]:
+    async with contextlib.aclosing(items):
+        async for item in items:
+            yield await _saved(gateway, owner, body, item) if isinstance(item, Answer) else item
 
 
 async def _events(first: Item, rest: AsyncGenerator[Item, None]) -> AsyncGenerator[bytes, None]:
@@ -147,20 +188,23 @@ async def ask(body: AskIn, request: Request) -> Response:
     cites a passage for the first time brings it along, with its number. After the last
     `delta` the event `verdicts` has the checked text and what was found of its sentences and figures.
 
+    With `conversation_id` the question goes on with a saved conversation, and the answer is saved in it.
     With `format: "markdown"`, or with `Accept: text/markdown`, the answer comes as Markdown with its sources.
     """
     gateway = gateway_of(request)
-    question = _question(body, gateway, key_of(request))
+    owner = key_of(request)
     await read_in(request, body.collections)
+    question = await while_there(request, _question(body, gateway, owner))
     accept = request.headers.get("accept", "")
     as_text = body.format == "markdown" or "text/markdown" in accept
     if as_text and body.stream:
         raise InvalidInput("Markdown cannot be streamed; leave stream out.", details={"field": "stream"})
     if body.stream or ("text/event-stream" in accept and not as_text):
-        rest = gateway.pipeline.ask(question)
+        rest = _saving(gateway.pipeline.ask(question), gateway, owner, body)
         first = await while_there(request, _first(rest))
         return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
+    answer = await _saved(gateway, owner, body, answer)
     if as_text:
         return await _exported(body.question, AnswerOut.of(answer), "markdown", request)
     return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")

@@ -33,6 +33,9 @@ class FeedbackIn(BaseModel):
     answer: str = Field(min_length=1, description=f"As it was given; at most {MOST_ANSWER:,} characters.")
     thumb: core.Thumb
     why: str = Field(default="", description=f"At most {MOST_WHY:,} characters.")
+    reasons: list[core.Reason] = Field(
+        default=[], max_length=6, description="accurate, complete, well_sourced of a thumb up; the others of one down."
+    )
     answer_id: Short = Field(default="", description="Your own name for the answer: the id of a chat completion, say.")
     as_of: Day = Field(default="", description="The answer's.")
     model: Short = Field(default="", description="The answer's.")
@@ -49,6 +52,7 @@ class FeedbackOut(BaseModel):
     question: str
     answer: str
     why: str
+    reasons: list[core.Reason]
     answer_id: str
     as_of: Day
     model: str
@@ -58,7 +62,7 @@ class FeedbackOut(BaseModel):
     @classmethod
     def of(cls, one: core.Feedback) -> FeedbackOut:
         """As the wire has it."""
-        return cls(**{**one.as_dict(), "document_ids": list(one.document_ids)})
+        return cls(**{**one.as_dict(), "document_ids": list(one.document_ids), "reasons": list(one.reasons)})
 
 
 class FeedbackListOut(ListOut):
@@ -82,7 +86,10 @@ async def give(body: FeedbackIn, request: Request) -> FeedbackOut:
         (body.why, "why", MOST_WHY),
     ):
         check_length(text, field, most)
-    given = core.Feedback(**{"id": "", "created": "", **body.model_dump(), "document_ids": tuple(body.document_ids)})
+    if odd := [reason for reason in body.reasons if (reason in core.GOOD) != (body.thumb == "up")]:
+        raise InvalidInput(f"{odd[0]} is no reason of a thumb {body.thumb}.", details={"field": "reasons"})
+    lists = {"document_ids": tuple(body.document_ids), "reasons": tuple(dict.fromkeys(body.reasons))}
+    given = core.Feedback(**{"id": "", "created": "", **body.model_dump(), **lists})
     return FeedbackOut.of(await while_there(request, gateway_of(request).feedback.add(key_of(request), given)))
 
 

@@ -199,6 +199,16 @@ class AskIn(_In):
     format: Literal["json", "markdown"] = Field(
         default="json", description="markdown: the answer with its sources as text; not with stream."
     )
+    conversation_id: Short = Field(
+        default="",
+        description="A saved conversation: its last turns are the history, and the answer is saved at its end. An "
+        "answer that cannot be saved is given with a notice.",
+    )
+    group: Short = Field(
+        default="",
+        description="Your name for questions that are asked side by side, of several companies say: none of them is "
+        "history of another, and their answers are one exchange of the conversation.",
+    )
 
 
 class SearchIn(_In):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 from docx import Document
@@ -24,14 +25,25 @@ _ILLEGAL = {code: None for code in range(32) if chr(code) not in "\n\t"} | {0xFF
 """Characters that XML does not have."""
 
 
-def note_docx(note: Note) -> bytes:
-    """The note as DOCX."""
-    document = Document()
-    _set_up(document, note)
+def note_docx(notes: Sequence[Note]) -> bytes:
+    """The notes as DOCX, each on a page of its own; one at least."""
+    document: Any = Document()
+    _set_up(document, notes[0])
+    for index, note in enumerate(notes):
+        if index:
+            document.add_page_break()
+        _note(document, note, f"answer{index + 1}source" if index else "source")
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def _note(document: Any, note: Note, anchor: str) -> None:
+    """Title, text, charts, figures, sources, remarks; `anchor` begins the names of its sources."""
     document.add_heading(_plain(note.title), 0)
     _small(document.add_paragraph(), " · ".join(note.facts))
     for block in note.blocks:
-        _block(document, block)
+        _block(document, block, anchor)
     if note.charts:
         with font_for(repr(note.charts)):
             pictures = [as_png(draw(chart)) for chart in note.charts]
@@ -39,19 +51,16 @@ def note_docx(note: Note) -> bytes:
             document.add_picture(io.BytesIO(picture), width=_CHART_WIDTH)
     if note.figures:
         document.add_heading(note.words("figures"), 1)
-        _figures(document, note)
+        _figures(document, note, anchor)
     if note.sources:
         document.add_heading(note.words("sources"), 1)
         for one in note.sources:
-            _source(document, one)
+            _source(document, one, anchor)
     for title, lines in (*note.remarks, (note.words("record"), note.record)):
         if lines:
             document.add_heading(_plain(title), 1)
             for line in lines:
                 _small(document.add_paragraph(style="List Bullet"), line)
-    out = io.BytesIO()
-    document.save(out)
-    return out.getvalue()
 
 
 def _set_up(document: Any, note: Note) -> None:
@@ -73,7 +82,7 @@ def _set_up(document: Any, note: Note) -> None:
     document.core_properties.author = "Quelea"
 
 
-def _block(document: Any, block: Block) -> None:
+def _block(document: Any, block: Block, anchor: str) -> None:
     if block.kind == "table":
         columns = max((len(row) for row in block.rows), default=0)
         if not columns:
@@ -81,7 +90,7 @@ def _block(document: Any, block: Block) -> None:
         table = document.add_table(rows=0, cols=columns, style="Light Grid Accent 1")
         for row in block.rows:
             for cell, runs in zip(table.add_row().cells, row, strict=False):
-                _runs(cell.paragraphs[0], runs)
+                _runs(cell.paragraphs[0], runs, anchor)
         return
     if block.kind == "heading":
         paragraph = document.add_heading("", 1)
@@ -89,13 +98,13 @@ def _block(document: Any, block: Block) -> None:
         paragraph = document.add_paragraph(style="List Number" if block.number else "List Bullet")
     else:
         paragraph = document.add_paragraph()
-    _runs(paragraph, block.runs)
+    _runs(paragraph, block.runs, anchor)
 
 
-def _runs(paragraph: Any, runs: tuple[Run, ...]) -> None:
+def _runs(paragraph: Any, runs: tuple[Run, ...], anchor: str) -> None:
     for run in runs:
         if run.marker:
-            _link(paragraph, run.text, anchor=f"source{run.marker}", raised=True)
+            _link(paragraph, run.text, anchor=f"{anchor}{run.marker}", raised=True)
             continue
         written = paragraph.add_run(_plain(run.text))
         written.bold, written.italic = run.bold or None, run.italic or None
@@ -103,7 +112,7 @@ def _runs(paragraph: Any, runs: tuple[Run, ...]) -> None:
             written.font.name = "Consolas"
 
 
-def _figures(document: Any, note: Note) -> None:
+def _figures(document: Any, note: Note, anchor: str) -> None:
     say = note.words
     table = document.add_table(rows=1, cols=5, style="Light Grid Accent 1")
     for cell, name in zip(table.rows[0].cells, ("figure", "period", "value", "unit", "source"), strict=True):
@@ -114,15 +123,15 @@ def _figures(document: Any, note: Note) -> None:
             cell.text = _plain(text)
         cells[2].paragraphs[0].alignment = WD_ALIGN_PARAGRAPH.RIGHT
         for number in one.sources:
-            _link(cells[4].paragraphs[0], f"[{number}]", anchor=f"source{number}")
+            _link(cells[4].paragraphs[0], f"[{number}]", anchor=f"{anchor}{number}")
         if one.basis:
             cells = table.add_row().cells
             _small(cells[0].merge(cells[4]).paragraphs[0], f"{say('basis')}: {one.basis}")
 
 
-def _source(document: Any, one: NoteSource) -> None:
+def _source(document: Any, one: NoteSource, anchor: str) -> None:
     paragraph = document.add_paragraph()
-    _bookmark(paragraph, f"source{one.number}", one.number)
+    _bookmark(paragraph, f"{anchor}{one.number}")
     paragraph.add_run(f"[{one.number}] ")
     _link(paragraph, _plain(one.title), address=one.address)
     paragraph.add_run(f", {_plain(one.details)}")
@@ -151,7 +160,8 @@ def _link(paragraph: Any, text: str, *, address: str = "", anchor: str = "", rai
     paragraph._p.append(element)
 
 
-def _bookmark(paragraph: Any, name: str, number: int) -> None:
+def _bookmark(paragraph: Any, name: str) -> None:
+    number = len(paragraph.part.element.xpath("//w:bookmarkStart"))  # unique in the document
     for kind in ("Start", "End"):
         element = OxmlElement(f"w:bookmark{kind}")
         element.set(qn("w:id"), str(number))

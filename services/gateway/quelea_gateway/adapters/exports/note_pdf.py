@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -17,6 +17,7 @@ from reportlab.platypus import (
     Flowable,
     HRFlowable,
     KeepTogether,
+    PageBreak,
     Paragraph,
     SimpleDocTemplate,
     Spacer,
@@ -37,7 +38,10 @@ _MOST_CODE = 80
 
 
 class _Styles:
-    def __init__(self, chinese: bool) -> None:
+    """Of one note; `anchor` begins the names of its sources."""
+
+    def __init__(self, chinese: bool, anchor: str = "source") -> None:
+        self.anchor = anchor
         wrap: dict[str, Any] = {"wordWrap": "CJK"} if chinese else {"splitLongWords": 1}
         base: dict[str, Any] = {"fontName": "Helvetica", "textColor": _INK, **wrap}
         self.title = ParagraphStyle("title", fontSize=18, leading=24, spaceAfter=2, **base)
@@ -53,17 +57,21 @@ class _Styles:
         self.code = ParagraphStyle("code", fontName="Courier", fontSize=8, leading=10, spaceAfter=6)
 
 
-def note_pdf(note: Note) -> bytes:
-    """The note as PDF; characters that are not Latin come with it."""
-    with font_for(repr(note), note.words("made"), *_words(note)):
-        styles = _Styles(chinese=note.language == "zh")
+def note_pdf(notes: Sequence[Note]) -> bytes:
+    """The notes as PDF, each on a page of its own, one at least; characters that are not Latin come with it."""
+    first = notes[0]
+    with font_for(repr(notes), *(word for note in notes for word in (note.words("made"), *_words(note)))):
         out = io.BytesIO()
         document = SimpleDocTemplate(
             out, pagesize=A4, leftMargin=_MARGIN, rightMargin=_MARGIN, topMargin=18 * mm, bottomMargin=20 * mm,
-            title=plain(note.title)[:200], author="Quelea", invariant=1,
+            title=plain(first.title)[:200], author="Quelea", invariant=1,
         )  # fmt: skip
-        footer = _Footer(note, styles)
-        document.build(list(_story(note, styles)), onFirstPage=footer, onLaterPages=footer)
+        story: list[Flowable] = []
+        for index, note in enumerate(notes):
+            styles = _Styles(chinese=note.language == "zh", anchor=f"answer{index + 1}source" if index else "source")
+            story += [*([PageBreak()] if index else []), *_story(note, styles)]
+        footer = _Footer(first, _Styles(chinese=first.language == "zh"))
+        document.build(story, onFirstPage=footer, onLaterPages=footer)
         return out.getvalue()
 
 
@@ -114,24 +122,24 @@ def _story(note: Note, styles: _Styles) -> Iterator[Flowable]:
 
 def _block(block: Block, styles: _Styles) -> Iterator[Flowable]:
     if block.kind == "table":
-        yield _table([[Paragraph(_runs(cell), styles.cell) for cell in row] for row in block.rows])
+        yield _table([[Paragraph(_runs(cell, styles), styles.cell) for cell in row] for row in block.rows])
         yield Spacer(1, 6)
     elif block.kind == "code":
         lines = plain(block.runs[0].text).split("\n")[:_MOST_CODE]
         yield XPreformatted("\n".join(markup(line[:100]) for line in lines), styles.code)
     elif block.kind == "item":
         mark = f"{block.number}." if block.number else "•"
-        yield Paragraph(_runs(block.runs), styles.item, bulletText=mark)
+        yield Paragraph(_runs(block.runs, styles), styles.item, bulletText=mark)
     else:
-        yield Paragraph(_runs(block.runs), styles.head if block.kind == "heading" else styles.body)
+        yield Paragraph(_runs(block.runs, styles), styles.head if block.kind == "heading" else styles.body)
 
 
-def _runs(runs: tuple[Run, ...]) -> str:
+def _runs(runs: tuple[Run, ...], styles: _Styles) -> str:
     parts = []
     for run in runs:
         text = _safe(run.text).replace("\n", "<br/>")
         if run.marker:
-            text = f'<super size="7"><a href="#source{run.marker}" color="#1f4e79">{text}</a></super>'
+            text = f'<super size="7"><a href="#{styles.anchor}{run.marker}" color="#1f4e79">{text}</a></super>'
         text = f"<b>{text}</b>" if run.bold else text
         text = f"<i>{text}</i>" if run.italic else text
         parts.append(f'<font name="Courier">{text}</font>' if run.code else text)
@@ -153,7 +161,7 @@ def _figures(note: Note, styles: _Styles) -> Table:
 
 
 def _figure(one: FigureLine, styles: _Styles) -> list[Any]:
-    links = " ".join(f'<a href="#source{number}" color="#1f4e79">[{number}]</a>' for number in one.sources)
+    links = " ".join(f'<a href="#{styles.anchor}{number}" color="#1f4e79">[{number}]</a>' for number in one.sources)
     texts = [Paragraph(_safe(text), styles.cell) for text in (one.name, one.period)]
     return [*texts, Paragraph(_safe(one.value), styles.right), Paragraph(_safe(one.unit), styles.cell),
             Paragraph(links or " ", styles.cell)]  # fmt: skip
@@ -175,7 +183,8 @@ def _table(rows: list[list[Any]], widths: list[float] | None = None, spans: list
 def _source(one: NoteSource, styles: _Styles) -> Iterator[Flowable]:
     title = f"<a href={quoteattr(one.address)} color='#1f4e79'>{_safe(one.title)}</a>"
     web = f" · <a href={quoteattr(one.web)} color='#1f4e79'>{_safe(one.web)}</a>" if one.web else ""
-    yield Paragraph(f'<a name="source{one.number}"/>[{one.number}] {title}, {_safe(one.details)}{web}', styles.source)
+    name = f'<a name="{styles.anchor}{one.number}"/>'
+    yield Paragraph(f"{name}[{one.number}] {title}, {_safe(one.details)}{web}", styles.source)
     quote = one.quote if len(one.quote) <= _MOST_QUOTE else one.quote[:_MOST_QUOTE] + " …"
     yield Paragraph(_safe(quote).replace("\n", "<br/>"), styles.quote)
 

@@ -1,0 +1,247 @@
+"""Saved conversations: answers are kept as they were given, follow-ups go on, and nobody else's are ever seen."""
+
+import io
+import json
+
+import docx
+import httpx2
+import openpyxl
+import pypdfium2
+import pytest
+from quelea_gateway.keys import create
+from quelea_gateway.testing import standing
+
+FIRST = "What were Apple's total net sales in the third quarter of fiscal 2023?"
+FOLLOW_UP = "and the quarter before?"
+PATH = "/v1/conversations"
+
+
+@pytest.fixture
+async def stand():
+    async with standing(conversations_per_key=3, conversation_turns=4) as running:
+        yield running
+
+
+@pytest.fixture
+async def web(stand):
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
+        yield client
+
+
+async def made(web, title="Apple"):
+    reply = await web.post(PATH, json={"title": title})
+    assert reply.status_code == 201
+    return reply.json()["id"]
+
+
+async def ask(web, conversation_id, question=FIRST, **more):
+    reply = await web.post("/v1/ask", json={"question": question, "conversation_id": conversation_id, **more})
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+async def test_an_answer_is_kept_as_it_was_given(web):
+    one = await made(web)
+    answer = await ask(web, one, filters={"company": "Apple"})
+    assert answer["citations"]
+    found = (await web.get(f"{PATH}/{one}")).json()
+    assert found["title"] == "Apple"
+    (turn,) = found["saved"]
+    assert (turn["question"], turn["answer"], turn["group"]) == (FIRST, answer, "")
+    assert turn["filters"]["companies"] == ["Apple"]
+    (listed,) = (await web.get(PATH)).json()["conversations"]
+    assert (listed["id"], listed["title"], listed["turns"]) == (one, "Apple", 1)
+    assert listed["updated"] >= listed["created"]
+
+
+async def test_a_streamed_answer_is_saved_before_it_is_told(web):
+    one = await made(web)
+    async with web.stream("POST", "/v1/ask", json={"question": FIRST, "conversation_id": one, "stream": True}) as reply:
+        async for line in reply.aiter_lines():
+            if line == "event: answer":
+                break
+    (turn,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+    assert turn["answer"]["citations"]
+
+
+async def test_a_follow_up_goes_on_with_what_is_saved(stand, web):
+    one = await made(web)
+    answer = await ask(web, one)
+    await ask(web, one, FOLLOW_UP)
+    (request,) = stand.world.rewrite_requests
+    assert [(turn.role, turn.text) for turn in request.history] == [("user", FIRST), ("assistant", answer["answer"])]
+
+
+async def test_answers_side_by_side_are_one_exchange_and_no_history_of_each_other(stand, web):
+    one = await made(web)
+    for company in ("Apple", "Intel"):
+        await ask(web, one, filters={"companies": [company]}, group="g1")
+    assert not stand.world.rewrite_requests
+    await ask(web, one, FOLLOW_UP)
+    (request,) = stand.world.rewrite_requests
+    assert [turn.role for turn in request.history] == ["user", "assistant"]
+    assert request.history[1].text.startswith("Apple: ")
+    assert "\n\nIntel: " in request.history[1].text
+    assert [turn["group"] for turn in (await web.get(f"{PATH}/{one}")).json()["saved"]] == ["g1", "g1", ""]
+
+
+async def test_the_last_one_talked_in_comes_first_and_words_find_it(web):
+    ids = [await made(web, f"Title {name}") for name in ("alpha", "beta", "gamma")]
+    answer = await ask(web, ids[0])
+    pages, token = [], ""
+    while token is not None:
+        page = (await web.get(PATH, params={"page_size": 2, "page_token": token})).json()
+        pages.append([one["id"] for one in page["conversations"]])
+        token = page["next_page_token"]
+    assert pages == [[ids[0], ids[2]], [ids[1]]]
+
+    async def found(query):
+        return [one["id"] for one in (await web.get(PATH, params={"query": query})).json()["conversations"]]
+
+    assert await found("title ＧＡＭＭＡ") == [ids[2]]  # full width, capitals
+    assert await found("NET sales fiscal") == [ids[0]]  # of the question
+    assert await found(answer["answer"].split()[0]) == [ids[0]]  # of the answer
+    assert await found("net nowhere") == []
+
+
+async def test_it_is_renamed_and_deleted(web):
+    one = await made(web)
+    await ask(web, one)
+    renamed = await web.patch(f"{PATH}/{one}", json={"title": " Net  sales "})
+    assert renamed.json()["title"] == "Net sales"
+    assert renamed.json()["turns"] == 1
+    assert (await web.delete(f"{PATH}/{one}")).status_code == 204
+    assert (await web.get(PATH)).json()["conversations"] == []
+    for method, path, body in (
+        ("GET", "", None), ("DELETE", "", None), ("PATCH", "", {"title": "x"}), ("GET", "/export", None)
+    ):  # fmt: skip
+        assert (await web.request(method, f"{PATH}/{one}{path}", json=body)).status_code == 404
+    refused = await web.post("/v1/ask", json={"question": FIRST, "conversation_id": one})
+    assert refused.status_code == 404
+    assert "no conversation" in refused.json()["error"]["message"]
+
+
+async def test_no_more_are_kept_than_the_settings_say(web):
+    ids = [await made(web) for _ in range(3)]
+    refused = await web.post(PATH, json={"title": "one more"})
+    assert refused.status_code == 409
+    assert "delete some" in refused.json()["error"]["message"]
+    for _ in range(4):
+        await ask(web, ids[0])
+    full = await web.post("/v1/ask", json={"question": FIRST, "conversation_id": ids[0]})
+    assert full.status_code == 409
+    assert "start a new one" in full.json()["error"]["message"]
+
+
+async def test_an_answer_that_cannot_be_saved_is_given_and_says_so(stand, web):
+    one = await made(web)
+    opened = stand.gateway.conversations.open
+
+    async def gone(owner, conversation_id):
+        turns = await opened(owner, conversation_id)
+        await stand.gateway.conversations.delete(owner, conversation_id)  # in another window, meanwhile
+        return turns
+
+    stand.gateway.conversations.open = gone
+    answer = await ask(web, one)
+    assert answer["citations"]
+    assert any("not saved in the conversation" in notice for notice in answer["notices"])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [({"title": ""}, 400, "title"), ({"title": "x" * 201}, 413, "title"), ({"title": "x", "name": "x"}, 400, "name")],
+)
+async def test_what_is_wrong_is_named(web, body, status, field):
+    refused = await web.post(PATH, json=body)
+    assert (refused.status_code, field in refused.json()["error"]["message"]) == (status, True)
+
+
+async def test_history_and_group_want_no_or_a_conversation(web):
+    one = await made(web)
+    both = {"conversation_id": one, "history": [{"role": "user", "content": "x"}]}
+    for more, field in ((both, "history"), ({"group": "g"}, "group")):
+        refused = await web.post("/v1/ask", json={"question": FIRST, **more})
+        assert (refused.status_code, refused.json()["error"]["details"]["field"]) == (400, field)
+    for odd in ("..%2F..%2Fx", "x"):
+        assert (await web.get(f"{PATH}/{odd}")).status_code == 404
+    assert (await web.get(PATH, params={"page_token": "x"})).status_code == 400
+
+
+async def test_exports_have_every_answer(web):
+    one = await made(web)
+    empty = await web.get(f"{PATH}/{one}/export", params={"format": "docx"})
+    assert empty.status_code == 400
+    await ask(web, one)
+    await ask(web, one, FOLLOW_UP)
+
+    async def exported(wanted):
+        reply = await web.get(f"{PATH}/{one}/export", params={"format": wanted} if wanted else {})
+        assert reply.status_code == 200, reply.text
+        assert "attachment" in reply.headers["content-disposition"]
+        return reply.content
+
+    whole = json.loads(await exported(""))
+    assert [turn["question"] for turn in whole["saved"]] == [FIRST, FOLLOW_UP]
+    text = (await exported("markdown")).decode()
+    assert text.startswith("# Apple\n")
+    assert text.index(f"# {FIRST}") < text.index(f"# {FOLLOW_UP}")
+    written = "\n".join(part.text for part in docx.Document(io.BytesIO(await exported("docx"))).paragraphs)
+    assert FIRST in written
+    assert FOLLOW_UP in written
+    book = openpyxl.load_workbook(io.BytesIO(await exported("xlsx")))
+    assert {"answer", "sources", "answer 2", "sources 2"} <= set(book.sheetnames)
+    pages = pypdfium2.PdfDocument(await exported("pdf"))
+    texts = [page.get_textpage().get_text_range() for page in pages]
+    assert any(FOLLOW_UP in one for one in texts[1:])
+    assert FOLLOW_UP not in texts[0]
+
+
+async def test_another_key_sees_and_changes_nothing(tmp_path):
+    file = tmp_path / "keys.json"
+    mine, other = create(file, "mine"), create(file, "other")
+    async with (
+        standing(auth="keys", keys_file=str(file)) as running,
+        httpx2.AsyncClient(base_url=running.url, trust_env=False, timeout=60) as web,
+    ):
+        web.headers["Authorization"] = f"Bearer {mine}"
+        one = await made(web)
+        await ask(web, one)
+        web.headers["Authorization"] = f"Bearer {other}"
+        assert (await web.get(PATH)).json()["conversations"] == []
+        assert (await web.get(PATH, params={"query": "Apple"})).json()["conversations"] == []
+        answers = [
+            await web.get(f"{PATH}/{one}"),
+            await web.get(f"{PATH}/{one}/export"),
+            await web.patch(f"{PATH}/{one}", json={"title": "mine now"}),
+            await web.delete(f"{PATH}/{one}"),
+            await web.post("/v1/ask", json={"question": FOLLOW_UP, "conversation_id": one}),
+        ]
+        assert [answer.status_code for answer in answers] == [404] * 5
+        assert {answer.json()["error"]["message"] for answer in answers} == {f"There is no conversation '{one}'."}
+        web.headers["Authorization"] = f"Bearer {mine}"
+        assert len((await web.get(f"{PATH}/{one}")).json()["saved"]) == 1
+
+
+async def test_a_folder_keeps_them_over_a_restart(tmp_path):
+    async with (
+        standing(conversations_url=str(tmp_path)) as running,
+        httpx2.AsyncClient(base_url=running.url, trust_env=False, timeout=60) as web,
+    ):
+        one = await made(web)
+        answer = await ask(web, one)
+    async with (
+        standing(conversations_url=str(tmp_path)) as running,
+        httpx2.AsyncClient(base_url=running.url, trust_env=False, timeout=60) as web,
+    ):
+        assert (await web.get(f"{PATH}/{one}")).json()["saved"][0]["answer"] == answer
+        # A head that lost a turn, as one that another gateway wrote at the same moment: it is found again.
+        (head,) = tmp_path.glob("*/*.json")
+        head.write_text(json.dumps({**json.loads(head.read_text()), "said": {}}))
+        assert (await web.get(PATH, params={"query": "fiscal"})).json()["conversations"] == []
+        await ask(web, one, FOLLOW_UP)
+        (found,) = (await web.get(PATH, params={"query": "fiscal"})).json()["conversations"]
+        assert found["turns"] == 2
+        head.write_text("{}")
+        broken = await web.get(f"{PATH}/{one}")
+        assert (broken.status_code, "cannot be read" in broken.json()["error"]["message"]) == (503, True)
