@@ -20,6 +20,7 @@ from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.text_fields import check_length
 
+from quelea_retriever.core import ranking_features
 from quelea_retriever.core.asked_figures import AskedFigure
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (
@@ -32,6 +33,7 @@ from quelea_retriever.core.model import (
     RankText,
     Reading,
 )
+from quelea_retriever.core.ranker import Ranker
 from quelea_retriever.core.statement_facts import STATEMENTS, Fact, FactQuery, StatedFact, pack
 from quelea_retriever.filters import DocumentFilter, fold_all
 
@@ -331,7 +333,19 @@ def stating_out(
     return [hit_out(hit) for hit in hits]
 
 
-def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
+def ranker_out(ranker: Ranker, *, in_filing: bool) -> retriever_pb2.Ranker:
+    """The second stage's weights, without the weights."""
+    return retriever_pb2.Ranker(
+        name=ranker.name,
+        features_version=ranking_features.VERSION,
+        features=list(ranking_features.FEATURES),
+        encoder=ranker.encoder,
+        fitted=ranker.fitted,
+        in_filing=in_filing,
+    )
+
+
+def hit_out(hit: Hit, *, with_features: bool = False) -> retriever_pb2.ScoredPassage:
     """A ranked passage."""
     passage, facts = hit.candidate.passage, hit.candidate.facts
     scored = retriever_pb2.ScoredPassage(
@@ -354,6 +368,9 @@ def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
         sparse=hit.candidate.sparse,
         header=contextual_header(facts, passage.section),
     )
+    if with_features:
+        scored.features.extend(hit.features)
+        scored.list_number = hit.list_number
     if facts.fetched:
         scored.fetched.FromDatetime(datetime.fromisoformat(facts.fetched))
     return scored
