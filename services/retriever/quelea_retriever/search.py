@@ -290,9 +290,7 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
     ]
 
 
-def _rank(
-    question: Question, found: list[Candidate], plan: _Plan, ranker: Ranker
-) -> tuple[list[Hit], Reading, float]:
+def _rank(question: Question, found: list[Candidate], plan: _Plan, ranker: Ranker) -> tuple[list[Hit], Reading, float]:
     """The best of those that may answer, the reading, and the best cosine of any of them."""
     reading: Reading = plan.reading
     kept: Sequence[Candidate] = found

@@ -18,7 +18,6 @@ from .question_view import QuestionView, join_gloss, question_view
 from .ranker import Ranker, packaged
 from .ranking_features import features_of
 
-
 FUSION = {"dense": 0.4, "sparse": 0.6}
 """What both scores count where there is nothing else. Round numbers, set by hand
 (docs/experiments/2026-11-22-ranking.md): texts from outside have no second stage that a fit could be measured by."""
