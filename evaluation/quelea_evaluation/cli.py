@@ -5,14 +5,9 @@ A room is imported when one of its commands is called: `quelea eval omni score` 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 import typer
-from typer.core import TyperGroup
-from typer.main import get_group
 
-from quelea_evaluation.console import say
+from quelea_evaluation.rooms import make_group
 
 COMMANDS = {
     "analyst": "answers",
@@ -39,32 +34,13 @@ GROUPS: tuple[str, ...] = ("arena", "feedback", "omni")
 """Rooms whose commands stand under the room's own name: `quelea eval omni score`."""
 
 
-class _Rooms(TyperGroup):
-    """Commands of the rooms, each imported when it is asked for."""
+_ADVICE = {"sklearn": "fits models and wants scikit-learn: pip install quelea-evaluation[fit]"}
 
-    def list_commands(self, ctx: Any) -> list[str]:  # typer's own context class is private
-        del ctx
-        return sorted((*COMMANDS, *GROUPS))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # see above
-        del ctx
-        room = cmd_name if cmd_name in GROUPS else COMMANDS.get(cmd_name)
-        if room is None:
-            return None
-        try:
-            group = get_group(import_module(f"quelea_evaluation.{room}.commands").app)
-        except ModuleNotFoundError as error:
-            if error.name != "sklearn":
-                raise
-            say(f"error: {cmd_name} fits models and wants scikit-learn: pip install quelea-evaluation[fit]")
-            raise typer.Exit(1) from error
-        if cmd_name in GROUPS:
-            group.name = cmd_name
-            return group
-        return group.commands[cmd_name]
-
-
-app = typer.Typer(cls=_Rooms, no_args_is_help=True, help="Measure retrieval and answers against real data.")
+app = typer.Typer(
+    cls=make_group("quelea_evaluation", COMMANDS, GROUPS, _ADVICE),
+    no_args_is_help=True,
+    help="Measure retrieval and answers against real data.",
+)
 
 
 @app.callback()

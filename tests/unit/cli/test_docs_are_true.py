@@ -8,6 +8,7 @@ import pytest
 import typer
 from quelea_cli.__main__ import app
 from quelea_evaluation.cli import app as evaluation
+from quelea_training.cli import app as training
 
 ROOT = Path(__file__).parents[3]
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
@@ -39,6 +40,7 @@ def pages() -> dict[str, str]:
 def test_every_command_and_option_is_one_of_ours(pages: dict[str, str]) -> None:
     known = options_of(typer.main.get_command(app))
     known |= options_of(typer.main.get_command(evaluation), ("eval",))
+    known |= options_of(typer.main.get_command(training), ("train",))
     known[("calibrate",)] = known["eval", "calibrate"]
     seen, wrong = 0, []
     for name, code in pages.items():

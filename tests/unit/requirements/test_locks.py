@@ -49,7 +49,7 @@ def closure(needs: list[str]) -> set[str]:
 
 
 def test_every_package_is_in_one_lock_with_the_hashes_of_its_files() -> None:
-    assert set(LOCKS) == {"run", "torch", "cpu", "cuda", "llama", "ocr", "dev"}
+    assert set(LOCKS) == {"run", "torch", "cpu", "cuda", "train", "llama", "ocr", "dev"}
     assert set(packages("cpu")) == {"torch"} <= set(packages("cuda"))
     names = [name for lock in LOCKS if lock != "cpu" for name in packages(lock)]
     assert sorted(names) == sorted(set(names))
@@ -65,7 +65,7 @@ def test_the_product_installs_without_torch_and_lacks_nothing(lock: Any) -> None
 
 
 def test_the_extra_and_the_tools_lack_nothing_beside_it(lock: Any) -> None:
-    needs = [*lock.read_declared("torch"), *lock.read_names("dev.in")]
+    needs = [*lock.read_declared("torch"), *lock.read_declared("train"), *lock.read_names("dev.in")]
     everything = {name for one in LOCKS for name in packages(one)}
     assert closure(needs) - everything == set()
 

@@ -1,0 +1,1 @@
+"""Trains Quelea's models on an operator's documents."""

@@ -1,0 +1,1 @@
+"""Query-passage pairs from documents: made, filtered, split, reviewed."""
