@@ -13,7 +13,7 @@ from typing import Any
 
 import grpc
 from quelea_kit.disk import Disk, local_folder
-from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from quelea_kit.errors import DiskFull, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
@@ -21,6 +21,7 @@ from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
+from quelea_gateway.adapters.gate_files import FittedGate, GateFiles
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.retriever import RetrieverClient
@@ -57,6 +58,7 @@ class Gateway:
     search: SearchClient
     generator: GeneratorClient
     pipeline: Pipeline
+    gate: GateFiles
     reporter: UsefulPageReporter
     check_pool: CheckPool
     checker: Checker
@@ -96,6 +98,8 @@ class Gateway:
             async def state(health: Health) -> str:
                 try:
                     await health.check()
+                    if health is self.retriever.health:
+                        self.gate.of(await self.retriever.encoder())
                 except QueleaError as error:
                     return error.message
                 return ""
@@ -198,6 +202,7 @@ def build(settings: Settings) -> Gateway:
             WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
             filings=search,
         ),
+        gate=gate,
         reporter=reporter,
         check_pool=check_pool,
         checker=checker,
@@ -223,20 +228,23 @@ def build_evaluations(settings: Settings) -> EvaluationStore:
     return EvaluationStore(url, queue=settings.evaluation_queue, disk=Disk(folder, settings) if folder else None)
 
 
-def build_gate(settings: Settings) -> Gate:
-    """The gate that the settings choose. Raises InvalidInput when its file cannot be used."""
-    packaged = resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8")
-    calibration = Calibration.parse(packaged, name="the packaged gate.json")
-    if settings.gate_file:
-        try:
-            text = Path(settings.gate_file).read_text("utf-8")
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"gate_file cannot be read: {error}.", details={"field": "gate_file"}) from error
-        calibration = Calibration.parse(text, name=settings.gate_file, base=calibration)
-    if settings.gate == "cosine":
-        return CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
-    return CalibratedGate(
-        calibration,
-        threshold=settings.gate_threshold,
-        fresh_days=settings.fresh_days,
+def build_gate(settings: Settings) -> GateFiles:
+    """The gates that the settings choose. Raises InvalidInput when a file cannot be used."""
+    text = resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8")
+    packaged = Calibration.parse(text, name="the packaged gate.json")
+
+    def make(calibration: Calibration) -> FittedGate:
+        gate: Gate
+        if settings.gate == "cosine":
+            gate = CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
+        else:
+            gate = CalibratedGate(calibration, threshold=settings.gate_threshold, fresh_days=settings.fresh_days)
+        own_cosine = settings.gate == "cosine" and settings.gate_cosine is not None
+        return FittedGate(gate, "" if own_cosine else calibration.encoder)
+
+    return GateFiles(
+        make(packaged),
+        [Path(name) for name in (settings.gate_file, settings.next_gate_file) if name],
+        lambda text, path: make(Calibration.parse(text, name=str(path), base=packaged)),
+        any_encoder=settings.gate_any_encoder,
     )

@@ -216,6 +216,7 @@ class RetrieverClient:
             passages=tuple(passage_from_wire(scored) for scored in reply.passages),
             reading=reading_from_wire(reply.reading),
             best_cosine=reply.best_cosine,
+            encoder=reply.encoder,
             stages=_stages(reply.timings),
             figures=figures_from_wire(reply.figures, [passage_from_wire(one) for one in reply.stating]),
         )
@@ -246,6 +247,12 @@ class RetrieverClient:
         """A search as the wire has it."""
         with naming("retriever"):
             return await unary(self._stub.Search(request, timeout=self._search_seconds))
+
+    async def encoder(self) -> str:
+        """The encoder that the knowledge base is indexed with; empty while nothing is stored."""
+        with naming("retriever"):
+            stats = await unary(self._stub.GetStats(retriever_pb2.GetStatsRequest(), timeout=self._call_seconds))
+        return stats.model
 
     async def document(self, document_id: str) -> common_pb2.Document:
         """A stored document. Raises NotFound."""

@@ -187,6 +187,8 @@ class Retrieved:
     stages: dict[str, float] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     """What statements say to the question."""
+    encoder: str = ""
+    """That made the cosines; empty where nobody said."""
 
 
 @dataclass(frozen=True)
