@@ -8,7 +8,9 @@ from __future__ import annotations
 import typer
 from quelea_evaluation.rooms import make_group
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "ranker": "ranking",
+}
 """Command → the room whose `commands.app` has it."""
 
 _TRAIN = "trains models and wants more packages: pip install quelea-training[train], in a checkout `make train`"

@@ -334,7 +334,7 @@ def stating_out(
 
 
 def ranker_out(ranker: Ranker, *, in_filing: bool) -> retriever_pb2.Ranker:
-    """The second stage's weights, without the weights."""
+    """The second stage's features and weights."""
     return retriever_pb2.Ranker(
         name=ranker.name,
         features_version=ranking_features.VERSION,
@@ -342,6 +342,8 @@ def ranker_out(ranker: Ranker, *, in_filing: bool) -> retriever_pb2.Ranker:
         encoder=ranker.encoder,
         fitted=ranker.fitted,
         in_filing=in_filing,
+        anywhere_weights=ranker.anywhere.tolist(),
+        in_filing_weights=ranker.in_filing.tolist(),
     )
 
 

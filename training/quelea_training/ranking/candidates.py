@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from quelea.retriever.v1 import retriever_pb2
+from quelea_evaluation.gate.asking import groups_of
 from quelea_evaluation.judging.figures import holds, holds_rounded
 from quelea_evaluation.sets.model import Found, Question
 from quelea_evaluation.stack.services import Retriever
@@ -28,6 +29,7 @@ class Candidates:
     Args:
         set: Name of its data set.
         question: Its id.
+        group: Documents that share a question are of one group; a fold has all of a group or nothing.
         in_filing: The search was narrowed to a company's documents.
         features: Shape (candidates, features).
         lists: Which of the interleaved lists each is from.
@@ -38,6 +40,7 @@ class Candidates:
 
     set: str
     question: str
+    group: str
     in_filing: bool
     features: NDArray[np.float64]
     lists: NDArray[np.int64]
@@ -47,12 +50,26 @@ class Candidates:
 
 
 @dataclass(frozen=True)
+class Weights:
+    """One weight for each feature, for both kinds of search; shape (features,)."""
+
+    anywhere: NDArray[np.float64]
+    in_filing: NDArray[np.float64]
+
+    def of(self, one: Candidates) -> NDArray[np.float64]:
+        """Those that the question's search has."""
+        return self.in_filing if one.in_filing else self.anywhere
+
+
+@dataclass(frozen=True)
 class Collected:
     """Candidates of many questions, and whose features they are."""
 
     encoder: str
     version: int
     names: tuple[str, ...]
+    prior: Weights
+    """Of the retriever that was asked."""
     questions: tuple[Candidates, ...]
 
     def __add__(self, other: Collected) -> Collected:
@@ -61,7 +78,7 @@ class Collected:
                 f"Candidates of {self.encoder} (features version {self.version}) and of {other.encoder} (version "
                 f"{other.version}) cannot be learned from together; collect both again with --again."
             )
-        return Collected(self.encoder, self.version, self.names, self.questions + other.questions)
+        return replace(self, questions=self.questions + other.questions)
 
 
 def is_right(question: Question, found: Found) -> bool:
@@ -88,17 +105,22 @@ async def collect(name: str, questions: Sequence[Question], keys: dict[str, str]
     answers = await asyncio.gather(*(ask(question) for question in questions))
     if not answers:
         raise InvalidInput(f"{name} has no questions.")
-    first = answers[0][1]
+    first, group = answers[0][1], groups_of(questions)
     return Collected(
         encoder=first.encoder,
         version=first.ranker.features_version,
         names=tuple(first.ranker.features),
-        questions=tuple(_candidates(name, question, answer, keys) for question, answer in answers if answer.passages),
+        prior=Weights(np.array(first.ranker.anywhere_weights), np.array(first.ranker.in_filing_weights)),
+        questions=tuple(
+            _candidates(name, question, group[min(question.documents)], answer, keys)
+            for question, answer in answers
+            if answer.passages
+        ),
     )
 
 
 def _candidates(
-    name: str, question: Question, answer: retriever_pb2.SearchResponse, keys: dict[str, str]
+    name: str, question: Question, group: str, answer: retriever_pb2.SearchResponse, keys: dict[str, str]
 ) -> Candidates:
     numbers: dict[str, int] = {}
     found = [
@@ -112,6 +134,7 @@ def _candidates(
     return Candidates(
         set=name,
         question=question.id,
+        group=f"{name}/{group}",
         in_filing=answer.ranker.in_filing,
         features=np.array([p.features for p in answer.passages], dtype=np.float64),
         lists=np.array([p.list_number for p in answer.passages], dtype=np.int64),
@@ -128,8 +151,11 @@ def save(collected: Collected, path: Path) -> None:
         "encoder": collected.encoder,
         "version": collected.version,
         "names": collected.names,
+        "anywhere": collected.prior.anywhere.tolist(),
+        "in_filing": collected.prior.in_filing.tolist(),
         "questions": [
-            {"set": one.set, "question": one.question, "in_filing": one.in_filing} for one in collected.questions
+            {"set": one.set, "question": one.question, "group": one.group, "in_filing": one.in_filing}
+            for one in collected.questions
         ],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,10 +164,11 @@ def save(collected: Collected, path: Path) -> None:
             file,
             about=np.array(json.dumps(about)),
             sizes=np.array(sizes),
-            **{
-                name: np.concatenate([getattr(one, name) for one in collected.questions])
-                for name in ("features", "lists", "documents", "right", "right_document")
-            },
+            features=np.concatenate([one.features for one in collected.questions]),
+            lists=np.concatenate([one.lists for one in collected.questions]),
+            documents=np.concatenate([one.documents for one in collected.questions]),
+            right=np.concatenate([one.right for one in collected.questions]),
+            right_document=np.concatenate([one.right_document for one in collected.questions]),
         )
 
 
@@ -161,8 +188,19 @@ def load(path: Path) -> Collected:
         encoder=str(about["encoder"]),
         version=int(about["version"]),
         names=tuple(about["names"]),
+        prior=Weights(np.array(about["anywhere"]), np.array(about["in_filing"])),
         questions=tuple(
-            Candidates(**said, **{name: column[i] for name, column in parts.items()})
+            Candidates(
+                set=str(said["set"]),
+                question=str(said["question"]),
+                group=str(said["group"]),
+                in_filing=bool(said["in_filing"]),
+                features=parts["features"][i],
+                lists=parts["lists"][i],
+                documents=parts["documents"][i],
+                right=parts["right"][i],
+                right_document=parts["right_document"][i],
+            )
             for i, said in enumerate(about["questions"])
         ),
     )

@@ -16,25 +16,13 @@ from numpy.typing import NDArray
 from quelea_kit.errors import InvalidInput
 from scipy.optimize import minimize, minimize_scalar  # type: ignore[import-untyped]  # no stubs are published
 
-from quelea_training.ranking.candidates import Candidates
+from quelea_training.ranking.candidates import Candidates, Weights
 
 Vector = NDArray[np.float64]
 SCALED = ("dense", "sparse")
 """Their weights add up to 1: scores of one ranker are then as large as those of another, which the gate relies on."""
 FEW = 30
 """Fewer questions with a right passage among wrong ones teach nothing."""
-
-
-@dataclass(frozen=True)
-class Weights:
-    """One weight for each feature, for both kinds of search."""
-
-    anywhere: Vector
-    in_filing: Vector
-
-    def of(self, one: Candidates) -> Vector:
-        """Those that the question's search has."""
-        return self.in_filing if one.in_filing else self.anywhere
 
 
 def fit(questions: Sequence[Candidates], names: Sequence[str], prior: Weights, strength: float) -> Weights:

@@ -66,6 +66,6 @@ class GateFiles:
         names = ", ".join(one.encoder for one in every)
         raise Conflict(
             f"The knowledge base is indexed with {encoder}, and the gate is fitted for {names}: its probabilities "
-            "would mean nothing. Take a set that belongs together with `quelea models activate SET`, or fit a gate with "
-            "`quelea train gate`, or accept it as it is with QUELEA_GATEWAY_GATE_ANY_ENCODER=true."
+            "would mean nothing. Take a set that belongs together with `quelea models activate SET`, or fit a gate "
+            "with `quelea train gate`, or accept it as it is with QUELEA_GATEWAY_GATE_ANY_ENCODER=true."
         )
