@@ -45,6 +45,7 @@ class FittedFiles(Generic[T]):
         paths: Of the files, at most a few; the first that fits an encoder counts.
         read: Text and path to what it has; raises InvalidInput.
         setting: Named in an error.
+        optional: A file that is not there is left out until it is.
         look_seconds: How often to look whether a file has changed.
 
     Raises:
@@ -57,9 +58,11 @@ class FittedFiles(Generic[T]):
         read: Callable[[str, Path], T],
         *,
         setting: str,
+        optional: bool = False,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._paths, self._read_text, self._setting, self._look = tuple(paths), read, setting, look_seconds
+        self._optional = optional
         self._looked = time.monotonic()
         self._stamps = self._stamp()
         self._all = self._read()
@@ -89,7 +92,8 @@ class FittedFiles(Generic[T]):
         return tuple(map(_stamp, self._paths))
 
     def _read(self) -> tuple[T, ...]:
-        return tuple(self._read_text(self._text(path), path) for path in self._paths)
+        wanted = [path for path in self._paths if not self._optional or path.is_file()]
+        return tuple(self._read_text(self._text(path), path) for path in wanted)
 
     def _text(self, path: Path) -> str:
         try:

@@ -246,5 +246,6 @@ def build_gate(settings: Settings) -> GateFiles:
         make(packaged),
         [Path(name) for name in (settings.gate_file, settings.next_gate_file) if name],
         lambda text, path: make(Calibration.parse(text, name=str(path), base=packaged)),
+        of_set=Path(settings.model_set, "gate.json") if settings.model_set else None,
         any_encoder=settings.gate_any_encoder,
     )

@@ -84,6 +84,10 @@ class Settings(ServiceSettings):
     """Calibration for the encoder that the knowledge base is being re-embedded with. Each answer is judged by the one
     for the encoder that found its passages. Empty: none."""
 
+    model_set: str = ""
+    """Folder of the set of models in use (`quelea models`): its gate.json is read where gate_file is empty, from the
+    moment it is there. Empty: none."""
+
     gate_any_encoder: bool = False
     """Judge by the gate there is, though it was fitted for another encoder than the knowledge base is indexed with.
     Off: the gateway is not ready, and says what to do."""

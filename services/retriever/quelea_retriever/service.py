@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -74,7 +75,9 @@ class RetrieverServicer(EntryRpcs):
         self._embedder = embedder
         self._settings = settings
         self._facts = FactLibrary(library)
-        self._rankers = RankerFiles(settings.ranker_files)
+        self._rankers = RankerFiles(
+            settings.ranker_files, Path(settings.model_set, "ranker.json") if settings.model_set else None
+        )
         self._searcher = Searcher(library, embedder, settings.candidates, self._facts, self._rankers)
         self._met: Profile | None = None
         """The profile that the store and an embedder last agreed on."""

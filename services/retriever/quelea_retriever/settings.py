@@ -28,6 +28,10 @@ class Settings(ServiceSettings):
     """The weights for the encoder of `next_embedder`. Each search takes those of the encoder that its collection has.
     Empty: none."""
 
+    model_set: str = ""
+    """Folder of the set of models in use (`quelea models`): its ranker.json is read where ranker_file is empty, from
+    the moment it is there. Empty: none."""
+
     embed_timeout_seconds: float = 60.0
     """Longest wait for one embedding; a caller's own deadline wins when it is nearer."""
 

@@ -28,8 +28,9 @@ class GateFiles:
     same moment.
 
     Args:
-        packaged: What judges where no file is named.
+        packaged: What judges where there is no file.
         paths: Files of calibrations; of two for one encoder the first counts.
+        of_set: The gate of the set of models in use, where no path is named; it may come and go.
         read: Text and path of a file to its gate; raises InvalidInput.
         any_encoder: Judge by the first one where none is for the encoder, as while a gate for it is being fitted.
         look_seconds: How often to look whether a file has changed.
@@ -44,11 +45,18 @@ class GateFiles:
         paths: list[Path],
         read: Callable[[str, Path], FittedGate],
         *,
+        of_set: Path | None = None,
         any_encoder: bool = False,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        self._packaged = None if paths else packaged
-        self._files = FittedFiles(paths, read, setting="gate_file", look_seconds=look_seconds)
+        self._packaged = packaged
+        self._files = FittedFiles(
+            paths or ([of_set] if of_set else []),
+            read,
+            setting="gate_file",
+            optional=not paths,
+            look_seconds=look_seconds,
+        )
         self._any_encoder = any_encoder
 
     def judge(self, question: Question, retrieved: Retrieved) -> Verdict:
@@ -57,7 +65,7 @@ class GateFiles:
 
     def of(self, encoder: str) -> Gate:
         """The gate for an encoder. Raises Conflict when there is none, and says what to do."""
-        every = (self._packaged,) if self._packaged else self._files.current()
+        every = self._files.current() or (self._packaged,)
         for one in every:
             if fits_encoder(one.encoder, encoder):
                 return one.gate
