@@ -14,15 +14,19 @@ def folder(home: Home) -> Path:
 
 def encoder_of(home: Home) -> Path | None:
     """The encoder of the set, by its own path: a switch is for the next start, as the index is encoded with it."""
-    found = folder(home) / "encoder"
-    return found.resolve() if found.is_dir() else None
+    return model_in(folder(home), "encoder")
+
+
+def model_in(chosen: Path, part: str) -> Path | None:
+    """The folder of a model in a set: the one folder in the part's, whose name is part of the model's id."""
+    found = sorted(one for one in (chosen / part).glob("*") if one.is_dir())
+    return found[0].resolve() if found else None
 
 
 def settings_of(home: Home, service: str) -> dict[str, str]:
     """Variables with which a service reads its part of the set, now or when there is one."""
     if service in ("retriever", "gateway"):
         return {f"QUELEA_{service.upper()}_MODEL_SET": str(folder(home))}
-    verifier = folder(home) / "verifier"
-    if service == "embedder" and verifier.is_dir():
-        return {"QUELEA_EMBEDDER_CROSS_ENCODER": str(verifier.resolve())}
+    if service == "embedder" and (verifier := model_in(folder(home), "verifier")):
+        return {"QUELEA_EMBEDDER_CROSS_ENCODER": str(verifier)}
     return {}

@@ -26,7 +26,8 @@ PARTS: Final[dict[str, str]] = {
     "verifier": "verifier",
     "adapter": "adapter",
 }
-"""Part -> its file or folder in a set. `quelea up` looks for them under these names (quelea_cli.stack.model_set)."""
+"""Part -> its file or folder in a set; a model's own folder lies in that one, as its name is part of its id.
+quelea_cli.stack.model_set looks for them here."""
 FITTED: Final = ("ranker", "gate")
 """Parts that say which encoder they were fitted with."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -178,7 +179,7 @@ def make(
         for part, path in given.items():
             target = fresh / PARTS[part]
             if path.is_dir():
-                shutil.copytree(path, target)
+                shutil.copytree(path, target / path.resolve().name)
             else:
                 shutil.copyfile(path, target)
         encoders = [e for part in FITTED if part in given and (e := _encoder_of(fresh / PARTS[part]))]

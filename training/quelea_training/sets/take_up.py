@@ -14,7 +14,7 @@ from pathlib import Path
 
 from quelea_cli.commands.stack import default_encoder
 from quelea_cli.stack.home import Home
-from quelea_cli.stack.model_set import encoder_of
+from quelea_cli.stack.model_set import encoder_of, model_in
 from quelea_evaluation.stack.services import encoder_of as ask_encoder
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 
@@ -68,8 +68,7 @@ def roll_back(home: Path, say: Say) -> None:
 def _encoder_in(shelf: Shelf, name: str) -> Path | None:
     if name == PACKAGED:
         return None
-    found = shelf.folder(name) / "encoder"
-    return found.resolve() if found.is_dir() else None
+    return model_in(shelf.folder(name), "encoder")
 
 
 def _has_index(home: Home) -> bool:
