@@ -8,8 +8,12 @@ from __future__ import annotations
 import typer
 from quelea_evaluation.rooms import make_group
 
-COMMANDS: dict[str, str] = {
+COMMANDS = {
+    "encoder": "encoder",
+    "gate": "gate",
+    "pairs": "pairs",
     "ranker": "ranking",
+    "review": "pairs",
 }
 """Command → the room whose `commands.app` has it."""
 

@@ -1,0 +1,93 @@
+"""`quelea train encoder`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from quelea_evaluation.console import AsJson, say, tell, tell_json
+from quelea_evaluation.omni.console import plain_errors
+
+from quelea_training.encoder.recipe import OBJECTIVES, Recipe
+
+_USUAL = Recipe()
+BASE = Path(".cache/models/multilingual-e5-small")
+RATES = {"lora": 2e-4, "last": 5e-5, "full": 2e-5}
+"""Highest learning rate where none is given."""
+
+app = typer.Typer()
+
+
+@app.callback()
+def _main() -> None:
+    """Encoders."""
+
+
+@app.command()
+def encoder(
+    pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
+    test_with: Annotated[
+        list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to test.")
+    ] = None,
+    base: Annotated[Path, typer.Option(help="Folder of the sentence-transformers model to begin with.")] = BASE,
+    objective: Annotated[str, typer.Option(help=f"Of {', '.join(OBJECTIVES)}.")] = _USUAL.objective,
+    towers: Annotated[int, typer.Option(help="1: one for queries and passages; 2: one for each.")] = _USUAL.towers,
+    tune: Annotated[str, typer.Option(help="What moves: lora, full, or last:N layers.")] = _USUAL.tune,
+    rank: Annotated[int, typer.Option(min=1, help="Of LoRA.")] = _USUAL.rank,
+    alpha: Annotated[int, typer.Option(min=1, help="Of LoRA.")] = _USUAL.alpha,
+    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Of LoRA.")] = _USUAL.dropout,
+    rate: Annotated[float, typer.Option(min=0, help="Highest learning rate; 0: the usual one of --tune.")] = 0.0,
+    batch: Annotated[int, typer.Option(min=2, help="Queries in a step.")] = _USUAL.batch,
+    chunk: Annotated[
+        int, typer.Option(min=0, help="Texts in memory at once, for larger batches; 0: the whole batch.")
+    ] = _USUAL.chunk,
+    hard: Annotated[int, typer.Option(min=0, max=20, help="Hard negatives of a query (infonce).")] = _USUAL.hard,
+    random: Annotated[int, typer.Option(min=1, max=50, help="Random ones (weaverbird).")] = _USUAL.random,
+    max_tokens: Annotated[int, typer.Option(min=8, help="Texts are cut here in training.")] = _USUAL.max_tokens,
+    epochs: Annotated[float, typer.Option(min=0, help="Rounds over the pairs, at most.")] = _USUAL.epochs,
+    minutes: Annotated[float, typer.Option(min=0, help="Time to train, at most; 0: no limit.")] = 0.0,
+    interval: Annotated[int, typer.Option(min=1, help="Steps from checkpoint to checkpoint.")] = 25,
+    patience: Annotated[int, typer.Option(min=1, help="Checkpoints without a better one, then it ends.")] = 4,
+    threads: Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of batches, negatives and adapters.")] = _USUAL.seed,
+    test_passages: Annotated[int, typer.Option(min=0, help="Passages that a test chooses from; 0: all.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Train the encoder on pairs, measure it on what they hold out, and write it as the embedder serves it."""
+    running, training = (import_module(f"quelea_training.encoder.{name}") for name in ("running", "training"))
+    recipe = Recipe(
+        objective=objective,  # type: ignore[arg-type]  # check says when it is none
+        towers=towers,
+        tune=tune,
+        rank=rank,
+        alpha=alpha,
+        dropout=dropout,
+        rate=rate or RATES.get(tune.partition(":")[0], _USUAL.rate),
+        batch=batch,
+        chunk=chunk,
+        hard=hard,
+        random=random,
+        max_tokens=max_tokens,
+        epochs=epochs,
+        seed=seed,
+    )
+    order = running.Order(tuple(pairs), tuple(test_with or ()), base, out, device, test_passages)
+    budget = training.Budget(minutes, interval, patience, threads)
+    with plain_errors():
+        recipe.check()
+        found = running.run(order, recipe, budget, say)
+    if as_json:
+        tell_json(found)
+        return
+    report = import_module("quelea_training.encoder.report")
+    tell(report.table(found["scores"]))
+    say(
+        f"written: {', '.join(str(out / name) for name in (*found['models'], 'report.json', 'report.png', 'loss.png'))}"
+    )
+    settings = ("MODEL",) if len(found["models"]) == 1 else ("QUERY_MODEL", "PASSAGE_MODEL")
+    for name, model in zip(settings, found["models"], strict=True):
+        say(f"for the embedder: QUELEA_EMBEDDER_{name}={(out / model).resolve()}")

@@ -1,0 +1,149 @@
+"""What is trained on and tested with, out of folders of pairs; a document that is held out is refused by its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from quelea_evaluation.inputs import BadInput
+
+from quelea_training.encoder.recipe import Recipe
+from quelea_training.pairs.making import read_manifest
+from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint, read_pairs
+
+
+@dataclass(frozen=True)
+class Material:
+    """Folders of pairs, joined."""
+
+    pairs: Pairs
+    manifests: Mapping[str, Mapping[str, Any]]
+    """Folder's name -> its manifest."""
+
+    def licences(self) -> list[str]:
+        """Of the sources."""
+        return sorted({one["licence"] for each in self.manifests.values() for one in each["sources"]})
+
+
+def load(folders: Sequence[Path], tested: Sequence[Path] = ()) -> Material:
+    """Folders of pairs to train on, and others that are only tested with.
+
+    Raises:
+        BadInput: A file was changed since it was made, or a document or passage of training is one that a folder holds
+            out.
+        BadRun: A folder has no manifest.
+    """
+    manifests = {str(folder): read_manifest(folder) for folder in (*folders, *tested)}
+    passages: dict[str, Passage] = {}
+    pairs: list[Pair] = []
+    for folder in (*folders, *tested):
+        found = read_pairs(folder)
+        passages |= found.passages
+        pairs += [pair for pair in found.pairs if folder in folders or pair.split == "test"]
+    refuse_held_out(pairs, passages, [one["held_out"] for one in manifests.values()])
+    return Material(Pairs(passages, tuple(pairs)), manifests)
+
+
+def refuse_held_out(
+    pairs: Iterable[Pair], passages: Mapping[str, Passage], held_out: Sequence[Mapping[str, Sequence[str]]]
+) -> None:
+    """See that nothing that is tested with is trained on or chosen by.
+
+    Raises:
+        BadInput: A document, or the text of a passage, is held out.
+    """
+    documents = {name for one in held_out for name in one["documents"]}
+    texts = {name for one in held_out for name in one["texts"]}
+    for pair in pairs:
+        if pair.split == "test":
+            continue
+        if pair.document in documents:
+            raise BadInput(
+                f"pair {pair.id} of {pair.split} is of document {pair.document}, which is held out for testing; make "
+                "the folder anew with `quelea train pairs`, or do not test with the folder that holds it out"
+            )
+        for name in (pair.passage, *pair.negatives):
+            if name == pair.passage and fingerprint(passages[name].text) in texts:
+                raise BadInput(
+                    f"pair {pair.id} of {pair.split} has the words of a passage that is held out for testing "
+                    f"({pair.passage}); drop it in the review, or make the folder anew with `quelea train pairs`"
+                )
+
+
+def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
+    """Columns of the training set: query, passage, negative_1, …; every query has as many negatives as any other.
+
+    Hard negatives that are held out, or that are missing, are replaced by random passages of training. The random ones
+    of the paper's objective are drawn once, by the seed.
+
+    Raises:
+        BadInput: There is no pair to train on.
+    """
+    pairs, passages = material.pairs.of("train"), material.pairs.passages
+    if len(pairs) < 2:
+        raise BadInput(f"there are {len(pairs)} pairs to train on; make more with `quelea train pairs`")
+    held = {pair.document for pair in material.pairs.pairs if pair.split != "train"}
+    pool = [name for name, one in passages.items() if one.document not in held]
+    count = recipe.random if recipe.objective == "weaverbird" else recipe.hard
+    chance = np.random.default_rng(recipe.seed)
+    columns: dict[str, list[str]] = {"query": [], "passage": []}
+    columns |= {f"negative_{at}": [] for at in range(1, count + 1)}
+    for pair in pairs:
+        columns["query"].append(pair.query)
+        columns["passage"].append(passages[pair.passage].encoded)
+        hard = [name for name in pair.negatives if passages[name].document not in held]
+        chosen = [] if recipe.objective == "weaverbird" else hard[:count]
+        while len(chosen) < count:
+            name = pool[int(chance.integers(len(pool)))]
+            if name != pair.passage or len(pool) == 1:
+                chosen.append(name)
+        for at, name in enumerate(chosen, 1):
+            columns[f"negative_{at}"].append(passages[name].encoded)
+    return columns
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Queries of one source and the passages that they choose from."""
+
+    source: str
+    queries: tuple[Pair, ...]
+    passages: tuple[Passage, ...]
+
+    def right(self) -> list[frozenset[str]]:
+        """Of each query: its passages, all those with the same words among them."""
+        same: dict[str, set[str]] = {}
+        prints = {one.id: fingerprint(one.text) for one in self.passages}
+        for name, print_ in prints.items():
+            same.setdefault(print_, set()).add(name)
+        wanted: dict[str, set[str]] = {}
+        for pair in self.queries:
+            wanted.setdefault(pair.query, set()).update(same[prints[pair.passage]])
+        return [frozenset(wanted[pair.query]) for pair in self.queries]
+
+
+def benches(material: Material, split: Split, most: int = 0, seed: int = 0) -> list[Bench]:
+    """One for each source that has pairs of the split.
+
+    Args:
+        material: What there is.
+        split: Whose queries.
+        most: Passages to choose from, at most; right ones are among them. 0: all of the source, as in the product.
+        seed: Of the choice.
+    """
+    found = []
+    chance = np.random.default_rng(seed)
+    for source in sorted({pair.source for pair in material.pairs.of(split)}):
+        queries = [pair for pair in material.pairs.of(split) if pair.source == source]
+        mine = [one for one in material.pairs.passages.values() if one.source == source]
+        if most:
+            queries = [queries[at] for at in sorted(chance.permutation(len(queries))[:most].tolist())]
+            needed = {pair.passage for pair in queries}
+            others = [one for one in mine if one.id not in needed]
+            kept = {others[at].id for at in chance.permutation(len(others))[: max(most - len(needed), 0)].tolist()}
+            mine = [one for one in mine if one.id in needed | kept]
+        found.append(Bench(source, tuple(queries), tuple(mine)))
+    return found

@@ -1,0 +1,41 @@
+"""WeaverBird's objective (arXiv 2308.05361, 2.2): a query's dot product with its passage against random others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class WeaverBirdLoss(nn.Module):
+    """The mean over queries of −(q·e₀ − log Σᵢ exp(q·eᵢ)), i from 0 (the passage) to I (its own random negatives).
+
+    Other queries' passages are no negatives. Vectors are as they are pooled, and there is no temperature.
+    """
+
+    def __init__(self, model: SentenceTransformer, scale: float = 1.0) -> None:
+        super().__init__()
+        self.model = model
+        self.scale = scale
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Any = None) -> Tensor:
+        """Features of the queries, the passages, then each column of negatives; the loss, a scalar."""
+        del labels
+        query, *others = [self.model(one)["sentence_embedding"] for one in sentence_features]
+        return weaverbird(query, torch.stack(others, dim=1), self.scale)
+
+
+def weaverbird(query: Tensor, passages: Tensor, scale: float = 1.0) -> Tensor:
+    """The loss of vectors.
+
+    Args:
+        query: Shape (queries, dimension).
+        passages: Shape (queries, 1 + negatives, dimension); the first of each is right.
+        scale: What products are multiplied with.
+    """
+    products = torch.einsum("qd,qpd->qp", query, passages) * scale
+    return functional.cross_entropy(products, torch.zeros(len(query), dtype=torch.long, device=query.device))

@@ -1,0 +1,77 @@
+"""How an encoder is trained: all that decides the result beside base model and pairs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from quelea_evaluation.inputs import BadInput
+
+Objective = Literal["infonce", "weaverbird"]
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings of one training; a run that was broken off goes on only under the same."""
+
+    objective: Objective = "infonce"
+    """infonce: all other passages of the batch are negatives, and `hard` from the product's search. weaverbird: the
+    paper's, the dot product against one positive and five random negatives."""
+    towers: int = 1
+    """1: queries and passages share one model. 2: f_query and f_key, which begin as the same."""
+    tune: str = "lora"
+    """lora: adapters of low rank in every attention and feed-forward layer. full: every weight. last:N: the last N
+    layers."""
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.1
+    rate: float = 2e-4
+    """Highest learning rate; a hundredth is ordinary for all weights."""
+    batch: int = 16
+    """Queries in a step."""
+    chunk: int = 0
+    """Texts that are in memory at once: gradients are cached, steps take a quarter longer. 0: the whole batch."""
+    hard: int = 1
+    """Hard negatives of a query."""
+    random: int = 5
+    """Random negatives of a query, of the objective weaverbird."""
+    scale: float = 20.0
+    """By which a product of unit vectors is multiplied, 1 / temperature."""
+    max_tokens: int = 256
+    epochs: float = 3.0
+    warm_up: float = 0.05
+    seed: int = 0
+
+    def layers(self) -> int:
+        """N of last:N; 0 of the others.
+
+        Raises:
+            BadInput: Neither.
+        """
+        if self.tune in ("lora", "full"):
+            return 0
+        name, _, count = self.tune.partition(":")
+        if name != "last" or not count.isdecimal() or int(count) == 0:
+            raise BadInput(f"--tune must be lora, full or last:N (N layers, such as last:4), got {self.tune!r}")
+        return int(count)
+
+    def check(self) -> None:
+        """Refuse what cannot be trained.
+
+        Raises:
+            BadInput: With the option that is wrong.
+        """
+        self.layers()
+        if self.objective not in OBJECTIVES:
+            raise BadInput(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        if self.towers not in (1, 2):
+            raise BadInput(f"--towers must be 1 or 2, got {self.towers}")
+        if self.chunk > self.batch:
+            raise BadInput(f"--chunk ({self.chunk}) must not be above --batch ({self.batch})")
+        if self.chunk and self.objective == "weaverbird":
+            raise BadInput("--chunk is for infonce; weaverbird needs few texts at once: lower --batch")
+
+    def as_row(self) -> dict[str, Any]:
+        """For manifests."""
+        return asdict(self)

@@ -1,0 +1,130 @@
+"""`quelea train encoder` from beginning to end: material, measure, train, measure, export, report."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
+
+from quelea_training.encoder import report
+from quelea_training.encoder.examples import Bench, benches, load, rows
+from quelea_training.encoder.export import export
+from quelea_training.encoder.measures import K, best, score, similarities
+from quelea_training.encoder.recipe import Recipe
+from quelea_training.encoder.towers import Towers
+from quelea_training.encoder.training import Budget, train
+from quelea_training.pairs.model import PAIRS
+
+KIND = "encoder-training"
+REPORT = "report.json"
+_DEV_PASSAGES = 200
+"""Passages of a source that a look at the development split chooses from: a look takes a minute, not ten."""
+_PACKAGES = ("quelea-training", "sentence-transformers", "transformers", "torch", "peft", "openvino")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is trained from what, into which folder."""
+
+    pairs: tuple[Path, ...]
+    tested: tuple[Path, ...]
+    base: Path
+    out: Path
+    device: str = ""
+    test_passages: int = 0
+    """Passages of a source that a test chooses from; 0: all."""
+
+
+def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
+    """Train, and give the report, which is written beside the model.
+
+    Raises:
+        BadInput: Something given cannot be used, or the folder holds a finished run.
+        BadRun: Another run writes into the folder, or one with other settings or data.
+    """
+    recipe.check()
+    material = load(order.pairs, order.tested)
+    weights = order.base / "model.safetensors"
+    if not weights.is_file():
+        raise BadInput(f"{order.base} has no model.safetensors; `make setup` makes the default encoder")
+    data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
+    data["base"] = hash_file(weights)
+    # How much is in memory at once does not change what is learned.
+    settings = {name: value for name, value in recipe.as_row().items() if name != "chunk"}
+    with RunFolder(order.out, KIND, settings, data, {"minutes": budget.minutes, "threads": budget.threads}) as folder:
+        if "finished" in folder.manifest:
+            raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
+        towers = Towers(order.base, recipe, order.device)
+        tests = benches(material, "test", order.test_passages, recipe.seed)
+        columns = rows(material, recipe)
+        say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
+        before = _before(order.out, towers, tests, say)
+        develop = benches(material, "dev", _DEV_PASSAGES, recipe.seed)
+        look = (lambda: _look(towers, develop)) if develop else None
+        trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
+        say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
+        measured = [*before, *report.measure(towers, tests, "after", say)]
+        about = {
+            "name": order.out.name,
+            "base": order.base.name,
+            "base_sha256": data["base"],
+            "pairs": {Path(str(folder)).name: data[f"pairs {folder}"] for folder in order.pairs},
+            "tested": {Path(str(folder)).name: data[f"pairs {folder}"] for folder in order.tested},
+            "licences": material.licences(),
+            "recipe": recipe.as_row(),
+            "budget": {"minutes": budget.minutes, "threads": budget.threads},
+            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
+            "versions": {name: metadata.version(name) for name in _PACKAGES},
+            "commit": git_commit(),
+            "steps": trained.steps,
+            "seconds": trained.seconds,
+            "why": trained.why,
+            "best_step": trained.best_step,
+        }
+        report.draw_log(trained.log, order.out / "loss.png")
+        report.draw(measured, order.out / "report.png")
+        models = export(order.base, towers, order.out, report.card(about, measured))
+        found = {**about, "models": [one.name for one in models], "scores": measured}
+        write_json(order.out / REPORT, found)
+        folder.finish({"models": found["models"], "steps": trained.steps})
+    return found
+
+
+def _before(out: Path, towers: Towers, tests: Sequence[Bench], say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """The base model's measures, kept for a run that goes on.
+
+    An adapter begins as nothing, so the model is its base until the first step.
+    """
+    file = out / "before.json"
+    if file.is_file():
+        kept: Mapping[str, Any] = _read(file)
+        return list(kept["scores"])
+    scores = report.measure(towers, tests, "before", say)
+    write_json(file, {"scores": scores})
+    return scores
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _look(towers: Towers, develop: Sequence[Bench]) -> float:
+    """MAP of passages by cosine, the mean over sources."""
+    values = []
+    for bench in develop:
+        passages = towers.encode([one.encoded for one in bench.passages], "passage")
+        queries = towers.encode([one.query for one in bench.queries], "query")
+        places = best(similarities(queries, passages, "cosine"), K)
+        names = [one.id for one in bench.passages]
+        values.append(score([[names[place] for place in each] for each in places], bench.right()).map)
+    return float(np.mean(values))

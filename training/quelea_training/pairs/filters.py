@@ -1,0 +1,125 @@
+"""What is left out of pairs: repeats, what a teacher does not find again, and what would leak from test to training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from datasketch import MinHash, MinHashLSH
+from quelea_fintext.text import normalise, words
+
+from quelea_training.pairs.model import Pair, Passage, fingerprint
+
+NEAR = 0.8
+"""Share of common shingles from which two texts are one."""
+_PERMUTATIONS = 64
+_SHINGLE = 3
+
+
+def shingles(text: str) -> set[bytes]:
+    """Runs of three words; a shorter text is one."""
+    found = words(normalise(text))
+    runs = [found[at : at + _SHINGLE] for at in range(max(len(found) - _SHINGLE + 1, 1))]
+    return {" ".join(run).encode() for run in runs}
+
+
+class NearDuplicates:
+    """Texts so far, and whether another is nearly one of them (MinHash, then the shingles themselves)."""
+
+    def __init__(self, near: float = NEAR) -> None:
+        self._near = near
+        self._index = MinHashLSH(threshold=near, num_perm=_PERMUTATIONS)
+        self._shingles: dict[str, set[bytes]] = {}
+
+    def find(self, text: str) -> str | None:
+        """The name of a text that this one nearly is; None when it is like none."""
+        mine = shingles(text)
+        for name in sorted(self._index.query(_sign(mine))):
+            other = self._shingles[name]
+            if len(mine & other) >= self._near * len(mine | other):
+                return str(name)
+        return None
+
+    def add(self, name: str, text: str) -> None:
+        """Remember a text; names are not used twice."""
+        mine = shingles(text)
+        self._shingles[name] = mine
+        self._index.insert(name, _sign(mine))
+
+
+def _sign(mine: set[bytes]) -> MinHash:
+    sketch = MinHash(num_perm=_PERMUTATIONS)
+    sketch.update_batch(sorted(mine))
+    return sketch
+
+
+def without_repeats(pairs: Iterable[Pair]) -> list[Pair]:
+    """The first of the pairs whose queries are nearly the same and have the same passage."""
+    seen: dict[str, NearDuplicates] = {}
+    kept = []
+    for pair in pairs:
+        known = seen.setdefault(pair.passage, NearDuplicates())
+        if known.find(pair.query) is None:
+            known.add(pair.id, pair.query)
+            kept.append(pair)
+    return kept
+
+
+def without_leaks(pairs: Sequence[Pair], passages: Mapping[str, Passage]) -> list[Pair]:
+    """Without those of training and development whose query or passage is, nearly, one that is tested with."""
+    tested = [pair for pair in pairs if pair.split == "test"]
+    queries = {fingerprint(pair.query) for pair in tested}
+    known = NearDuplicates()
+    for name in {pair.passage: None for pair in tested}:
+        known.add(name, passages[name].text)
+    return [
+        pair
+        for pair in pairs
+        if pair.split == "test"
+        or (fingerprint(pair.query) not in queries and known.find(passages[pair.passage].text) is None)
+    ]
+
+
+def is_found(pair: Pair, ranked: Sequence[str], passages: Mapping[str, Passage], k: int) -> bool:
+    """Whether the passage, or one with the same words, is among the teacher's best k."""
+    wanted = fingerprint(passages[pair.passage].text)
+    return any(
+        name == pair.passage or (name in passages and fingerprint(passages[name].text) == wanted) for name in ranked[:k]
+    )
+
+
+def choose_negatives(
+    pair: Pair, ranked: Sequence[str], right: frozenset[str], passages: Mapping[str, Passage], count: int
+) -> tuple[str, ...]:
+    """The best of what a search finds that is not right; not what nearly repeats the passage.
+
+    Args:
+        pair: Whose negatives.
+        ranked: Ids of passages, best first.
+        right: Ids of passages that answer the query.
+        passages: All.
+        count: How many at most.
+    """
+    mine = shingles(passages[pair.passage].text)
+    chosen: list[str] = []
+    for name in ranked:
+        if len(chosen) == count:
+            break
+        if name in right or name == pair.passage or name not in passages:
+            continue
+        other = shingles(passages[name].text)
+        if len(mine & other) < NEAR * len(mine | other):
+            chosen.append(name)
+    return tuple(chosen)
+
+
+def sample_spread(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
+    """At most so many pairs of each document, chosen by the seed; the order stays."""
+    chance = np.random.default_rng(seed)
+    of_document: dict[str, list[int]] = {}
+    for at, pair in enumerate(pairs):
+        of_document.setdefault(pair.document, []).append(at)
+    kept: set[int] = set()
+    for places in of_document.values():
+        kept |= set(chance.permutation(places)[:most].tolist())
+    return [pair for at, pair in enumerate(pairs) if at in kept]
