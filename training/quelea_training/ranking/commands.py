@@ -11,14 +11,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
-from quelea_evaluation.gate.asking import sample_evenly
+from quelea_evaluation.gate.asking import ANY_ENCODER, sample_evenly
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import write_json
 from quelea_evaluation.sets import SETS, load_set
+from quelea_evaluation.sets.model import EvaluationSet
 from quelea_evaluation.stack.running import running_stack
 from quelea_kit.errors import InvalidInput
 from rich.console import Console
 from rich.table import Table
 
+from quelea_training.own_questions import own_set
 from quelea_training.ranking.candidates import Collected, Weights, collect, load, save
 from quelea_training.ranking.proof import KINDS, LeftOut, Proof, prove
 
@@ -36,8 +39,13 @@ def _room() -> None:
 @app.command()
 def ranker(
     sets: Annotated[
-        list[str] | None, typer.Argument(help=f"Of {', '.join(SETS)}; {', '.join(RANKER_SETS)} by default.")
+        list[str] | None,
+        typer.Argument(help=f"Of {', '.join(SETS)}; without --pairs {', '.join(RANKER_SETS)} by default."),
     ] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Folder of `quelea train pairs`: its questions about the documents of --stored.")
+    ] = None,
+    stored: Annotated[Path | None, typer.Option(help="Home with these documents; its stack must not run.")] = None,
     most: Annotated[int, typer.Option(help="Questions of each set.", min=10)] = 1000,
     out: Annotated[Path, typer.Option(help="Where the weights go, for the retriever's ranker_file.")] = Path(
         "ranker.json"
@@ -51,10 +59,16 @@ def ranker(
 
     Weights that are not as good as those before on everything left out are not written: the old ones stay.
     """
+    if (pairs is None) != (stored is None):
+        raise typer.BadParameter("--pairs and --stored go together: questions, and the home with their documents.")
     try:
-        collected = _collect(sets or list(RANKER_SETS), most, data, home, again=again)
+        wanted = [(load_set(name, data), home) for name in sets or ([] if pairs else RANKER_SETS)]
+        if pairs is not None and stored is not None:
+            place = stored.expanduser().resolve()
+            wanted.append((own_set(pairs, place.name), place.parent))
+        collected = _collect(wanted, most, again=again)
         found = prove(collected.questions, collected.names, collected.prior)
-    except InvalidInput as error:
+    except (InvalidInput, BadInput) as error:
         raise typer.BadParameter(str(error)) from error
     write_json(out, ranker_file(collected, found))
     if as_json:
@@ -67,21 +81,20 @@ def ranker(
     say(f"written: {out}; for the retriever: QUELEA_RETRIEVER_RANKER_FILE={out.resolve()}")
 
 
-def _collect(sets: list[str], most: int, data: Path, home: Path, *, again: bool) -> Collected:
+def _collect(wanted: list[tuple[EvaluationSet, Path]], most: int, *, again: bool) -> Collected:
     whole: Collected | None = None
-    for name in sets:
-        kept = home / f"ranking-{name}-{most}.npz"
+    for one, home in wanted:
+        kept = home / f"ranking-{one.name}-{most}.npz"
         if kept.is_file() and not again:
-            say(f"{name}: candidates as found before, {kept}")
+            say(f"{one.name}: candidates as found before, {kept}")
             found = load(kept)
         else:
-            one = load_set(name, data)
-            with running_stack(home / name) as stack:
-                ids = stack.ingest(one.documents, say)
+            with running_stack(home / one.name, ANY_ENCODER) as stack:
+                ids = stack.ingest(one.documents, say) or {key: key for q in one.questions for key in q.documents}
                 questions = sample_evenly(one.questions, most)
-                say(f"{name}: {len(questions)} questions")
+                say(f"{one.name}: {len(questions)} questions")
                 keys = {document_id: key for key, document_id in ids.items()}
-                found = asyncio.run(collect(name, questions, keys, stack.address("retriever")))
+                found = asyncio.run(collect(one.name, questions, keys, stack.address("retriever")))
             save(found, kept)
         whole = found if whole is None else whole + found
     assert whole is not None  # noqa: S101  # there is a set
