@@ -10,7 +10,9 @@ from quelea_evaluation.rooms import make_group
 
 COMMANDS = {
     "encoder": "encoder",
+    "gate": "gate",
     "pairs": "pairs",
+    "ranker": "ranking",
     "review": "pairs",
 }
 """Command → the room whose `commands.app` has it."""

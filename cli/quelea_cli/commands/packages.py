@@ -1,4 +1,4 @@
-"""Commands of packages that need not be installed: `quelea eval` and `calibrate`, `quelea train`."""
+"""Commands of packages that need not be installed: `quelea eval` and `calibrate`, `quelea train` and `models`."""
 
 from __future__ import annotations
 
@@ -28,16 +28,21 @@ def train(context: typer.Context) -> None:
     _run(_TRAINING, context.args, "quelea train")
 
 
+def models(context: typer.Context) -> None:
+    """Keep, compare, take up and roll back sets of models: `quelea models list`."""
+    _run(_TRAINING, context.args, "quelea models", module="sets.commands")
+
+
 def register(app: typer.Typer) -> None:
     """Add all; their arguments are those of the packages' own commands."""
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
-    for name, command in (("calibrate", calibrate), ("eval", evaluate), ("train", train)):
+    for name, command in (("calibrate", calibrate), ("eval", evaluate), ("models", models), ("train", train)):
         app.command(name, add_help_option=False, context_settings=passed_on)(command)
 
 
-def _run(package: str, args: Sequence[str], called: str) -> None:
+def _run(package: str, args: Sequence[str], called: str, module: str = "cli") -> None:
     try:
-        rooms = importlib.import_module(f"{package}.cli")
+        rooms = importlib.import_module(f"{package}.{module}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise

@@ -25,6 +25,7 @@ from quelea_cli.stack.engine import MODEL_FILE, check_model
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.logs import Logs
 from quelea_cli.stack.model import Policy
+from quelea_cli.stack.model_set import encoder_of
 from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
 from quelea_cli.stack.supervisor import Supervisor
@@ -198,7 +199,7 @@ def serve(
         stale = home.end_stale()
         if stale:
             say(err, f"Ended what an earlier run had left: {', '.join(stale)}.", "yellow")
-        options = _complete(options)
+        options = _complete(home, options)
         logs = Logs(home.logs, sys.stderr if terminal_level else None, terminal_level or "info")
         try:
             services = plan(home, options, os.environ)
@@ -259,21 +260,24 @@ async def first_of(*works: Coroutine[Any, Any, object]) -> None:
         task.result()
 
 
-def _complete(options: Options) -> Options:
+def _complete(home: Home, options: Options) -> Options:
     """With the port and the encoder settled."""
     port = options.port
     if not port:
         port = free_ports(1)[0]
     elif not is_free(options.host, port):
         raise CliError(f"Port {port} on {options.host} is in use; choose another with --port, or 0 for a free one.")
-    return replace(options, port=port, model=encoder())
+    return replace(options, port=port, model=encoder(home))
 
 
-def encoder() -> Path | str:
-    """The encoder that the environment names, else the default one, unpacked first when it is not there."""
-    named = os.environ.get("QUELEA_EMBEDDER_MODEL", "")
-    if named:
-        return named
+def encoder(home: Home) -> Path | str:
+    """The encoder that the environment names, else that of the home's set of models, else the default one, unpacked."""
+    named = os.environ.get("QUELEA_EMBEDDER_MODEL", "") or encoder_of(home)
+    return named or default_encoder()
+
+
+def default_encoder() -> Path:
+    """Folder of the encoder that comes with Quelea, unpacked first when it is not there."""
     folder = cache() / MODEL_FOLDER
     if not (folder / "modules.json").exists():
         say(consoles()[1], f"Unpacking the encoder into {folder} (once) …")

@@ -17,6 +17,7 @@ from quelea_cli.stack.engine import engine_service, generator_settings, without_
 from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
+from quelea_cli.stack.model_set import settings_of
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import LIVE, grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.web import LOOPBACK, PATIENCE, is_on, sample_port, sample_service, sample_settings
@@ -100,6 +101,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             "TOKENIZERS_PARALLELISM": "false",
             "MALLOC_ARENA_MAX": "4",
             **(PATIENCE if options.sample_web else {}),
+            **settings_of(home, name),
         }
         probe = grpc_probe(at[name]) if name in at else None
         live = grpc_probe(at[name], LIVE) if name in at else None

@@ -24,7 +24,7 @@ class Retriever:
 
     async def search(self, request: retriever_pb2.SearchRequest, keys: dict[str, str]) -> list[Found]:
         """Ranked passages; documents by the set's keys."""
-        answer = await unary(self._stub.Search(request, timeout=60))
+        answer = await self.answer(request)
         return [
             Found(
                 keys.get(p.passage.document_id, p.passage.document_id),
@@ -33,6 +33,10 @@ class Retriever:
             )
             for p in answer.passages
         ]
+
+    async def answer(self, request: retriever_pb2.SearchRequest) -> retriever_pb2.SearchResponse:
+        """Everything that a search says."""
+        return await unary(self._stub.Search(request, timeout=60))
 
     async def rank(
         self, query: str, candidates: Sequence[retriever_pb2.RankCandidate], seconds: float

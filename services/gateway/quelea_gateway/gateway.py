@@ -26,6 +26,7 @@ from quelea_gateway.adapters.conversations import ConversationStore
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
+from quelea_gateway.adapters.gate_files import FittedGate, GateFiles
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
@@ -67,6 +68,7 @@ class Gateway:
     search: SearchClient
     generator: GeneratorClient
     pipeline: Pipeline
+    gate: GateFiles
     reporter: UsefulPageReporter
     check_pool: CheckPool
     checker: Checker
@@ -158,6 +160,8 @@ class Gateway:
             async def state(health: Health) -> str:
                 try:
                     await health.check()
+                    if health is self.retriever.health:
+                        self.gate.of(await self.retriever.encoder())
                 except QueleaError as error:
                     return error.message
                 return ""
@@ -277,6 +281,7 @@ def build(settings: Settings) -> Gateway:
             if settings.query_plan == "model"
             else None,
         ),
+        gate=gate,
         reporter=reporter,
         check_pool=check_pool,
         checker=checker,
@@ -349,20 +354,24 @@ def build_evaluations(settings: Settings) -> EvaluationStore:
     return EvaluationStore(url, queue=settings.evaluation_queue, disk=Disk(folder, settings) if folder else None)
 
 
-def build_gate(settings: Settings) -> Gate:
-    """The gate that the settings choose. Raises InvalidInput when its file cannot be used."""
-    packaged = resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8")
-    calibration = Calibration.parse(packaged, name="the packaged gate.json")
-    if settings.gate_file:
-        try:
-            text = Path(settings.gate_file).read_text("utf-8")
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"gate_file cannot be read: {error}.", details={"field": "gate_file"}) from error
-        calibration = Calibration.parse(text, name=settings.gate_file, base=calibration)
-    if settings.gate == "cosine":
-        return CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
-    return CalibratedGate(
-        calibration,
-        threshold=settings.gate_threshold,
-        fresh_days=settings.fresh_days,
+def build_gate(settings: Settings) -> GateFiles:
+    """The gates that the settings choose. Raises InvalidInput when a file cannot be used."""
+    text = resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8")
+    packaged = Calibration.parse(text, name="the packaged gate.json")
+
+    def make(calibration: Calibration) -> FittedGate:
+        gate: Gate
+        if settings.gate == "cosine":
+            gate = CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
+        else:
+            gate = CalibratedGate(calibration, threshold=settings.gate_threshold, fresh_days=settings.fresh_days)
+        own_cosine = settings.gate == "cosine" and settings.gate_cosine is not None
+        return FittedGate(gate, "" if own_cosine else calibration.encoder)
+
+    return GateFiles(
+        make(packaged),
+        [Path(name) for name in (settings.gate_file, settings.next_gate_file) if name],
+        lambda text, path: make(Calibration.parse(text, name=str(path), base=packaged)),
+        of_set=Path(settings.model_set, "gate.json") if settings.model_set else None,
+        any_encoder=settings.gate_any_encoder,
     )

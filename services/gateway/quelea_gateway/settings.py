@@ -105,8 +105,20 @@ class Settings(ServiceSettings):
     cosine is above c, as in the paper."""
 
     gate_file: str = ""
-    """Calibration of the gate (JSON), written by `quelea calibrate` or `quelea eval gate --fit`; empty: the packaged
-    one, which fits the bundled encoder."""
+    """Calibration of the gate (JSON), written by `quelea calibrate` or `quelea train gate`, and read again when it
+    changes; empty: the packaged one, which fits the bundled encoder."""
+
+    next_gate_file: str = ""
+    """Calibration for the encoder that the knowledge base is being re-embedded with. Each answer is judged by the one
+    for the encoder that found its passages. Empty: none."""
+
+    model_set: str = ""
+    """Folder of the set of models in use (`quelea models`): its gate.json is read where gate_file is empty, from the
+    moment it is there. Empty: none."""
+
+    gate_any_encoder: bool = False
+    """Judge by the gate there is, though it was fitted for another encoder than the knowledge base is indexed with.
+    Off: the gateway is not ready, and says what to do."""
 
     gate_cosine: float | None = Field(None, gt=-1, lt=1)
     """c of the cosine gate; None: the calibration's."""

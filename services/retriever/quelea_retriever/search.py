@@ -25,11 +25,13 @@ from quelea_retriever.core.asked_figures import AskedFigure, FigureSearch, find_
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
 from quelea_retriever.core.question_view import join_gloss
+from quelea_retriever.core.ranker import Ranker
 from quelea_retriever.core.reading import read_query, settle_subject
 from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import indexed_text
+from quelea_retriever.ranker_files import RankerFiles
 from quelea_retriever.snapshot import Snapshot
 
 Ranked = tuple[int, float, float]
@@ -61,6 +63,9 @@ class Answer:
     figures: list[AskedFigure]
     stating: dict[str, PassageRecord]
     """By id: the passages that print the facts in the figures."""
+    encoder: str
+    """Of the cosines."""
+    ranker: Ranker
     embed_ms: float
     store_ms: float
     rank_ms: float
@@ -108,15 +113,22 @@ class Searcher:
         embedder: For the query, and for the texts of Rank.
         candidates: Passages taken from each of the two searches, for each group of documents.
         facts: Figures of the documents' statements.
+        rankers: Weights of the second stage; the packaged ones when None.
     """
 
     def __init__(
-        self, library: Library, embedder: Embedders, candidates: int = 200, facts: FactLibrary | None = None
+        self,
+        library: Library,
+        embedder: Embedders,
+        candidates: int = 200,
+        facts: FactLibrary | None = None,
+        rankers: RankerFiles | None = None,
     ) -> None:
         self._library = library
         self._facts = facts or FactLibrary(library)
         self._embedder = embedder
         self._candidates = candidates
+        self._rankers = rankers or RankerFiles()
         self._narrowed: tuple[Snapshot, DocumentFilter, tuple[str, ...], Catalogue] | None = None
 
     async def embed(self, texts: Sequence[str], kind: Kind, seconds: float, stored: Profile | None) -> Embedding:
@@ -132,7 +144,8 @@ class Searcher:
         started = time.perf_counter()
         async with self._library.reading() as snapshot:
             stored = (snapshot.store or self._library.store).profile
-            vector = (await self.embed([question.query], "query", seconds, stored)).vectors[0]
+            embedding = await self.embed([question.query], "query", seconds, stored)
+            vector, ranker = embedding.vectors[0], self._rankers.of(embedding.model)
             embedded = time.perf_counter()
             plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
@@ -143,7 +156,7 @@ class Searcher:
                 found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
             figures, stating = await self._find_figures(snapshot, plan)
         searched = time.perf_counter()
-        hits, reading, best = await asyncio.to_thread(_rank, question, found, plan)
+        hits, reading, best = await asyncio.to_thread(_rank, question, found, plan, ranker)
         if figures:  # whatever the filing is called by which the question names its period, it is there
             notes = reading.notes + (missing_periods(plan.figures, figures) if plan.figures else ())
             reading = replace(reading, period_missing=False, period_newer=False, notes=notes)
@@ -154,6 +167,8 @@ class Searcher:
             best_cosine=best,
             figures=figures,
             stating=stating,
+            encoder=embedding.model,
+            ranker=ranker,
             embed_ms=(embedded - started) * 1000,
             store_ms=(searched - prepared) * 1000,
             rank_ms=(prepared - embedded + ranked - searched) * 1000,
@@ -275,13 +290,13 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
     ]
 
 
-def _rank(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading, float]:
+def _rank(question: Question, found: list[Candidate], plan: _Plan, ranker: Ranker) -> tuple[list[Hit], Reading, float]:
     """The best of those that may answer, the reading, and the best cosine of any of them."""
     reading: Reading = plan.reading
     kept: Sequence[Candidate] = found
     if not question.ignore_reading:
         reading, kept = settle_subject(question.query, reading, found)
-    hits = ranking.rank(plan.asked, kept, reading, question.k, question.mode, question.plain, gloss=plan.gloss)
+    hits = ranking.rank(plan.asked, kept, reading, question.k, question.mode, question.plain, ranker, plan.gloss)
     return hits, reading, max((one.cosine for one in kept), default=0.0)
 
 

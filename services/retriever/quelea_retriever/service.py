@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -28,6 +29,7 @@ from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import vectorise
+from quelea_retriever.ranker_files import RankerFiles
 from quelea_retriever.search import Question, Searcher
 from quelea_retriever.settings import Settings
 
@@ -73,7 +75,10 @@ class RetrieverServicer(EntryRpcs):
         self._embedder = embedder
         self._settings = settings
         self._facts = FactLibrary(library)
-        self._searcher = Searcher(library, embedder, settings.candidates, self._facts)
+        self._rankers = RankerFiles(
+            settings.ranker_files, Path(settings.model_set, "ranker.json") if settings.model_set else None
+        )
+        self._searcher = Searcher(library, embedder, settings.candidates, self._facts, self._rankers)
         self._met: Profile | None = None
         """The profile that the store and an embedder last agreed on."""
         self.collections = collections
@@ -88,6 +93,7 @@ class RetrieverServicer(EntryRpcs):
         stored = store.profile or await store.open()
         info = await self._embedder.model(_MODEL_SECONDS, stored.model if stored else "")
         profile = Profile(info.model, info.dimension, self._settings.header)
+        self._rankers.of(profile.model)
         await store.ensure(profile)
         self._met = profile
         self._show_size()
@@ -111,9 +117,10 @@ class RetrieverServicer(EntryRpcs):
         await self._meet()
         answer = await self._searcher.search(question, self._seconds(context))
         response = retriever_pb2.SearchResponse(
-            passages=[wire.hit_out(hit) for hit in answer.hits],
+            passages=[wire.hit_out(hit, with_features=request.with_features) for hit in answer.hits],
             reading=wire.reading_out(answer.reading),
             best_cosine=answer.best_cosine,
+            encoder=answer.encoder,
             figures=[wire.figure_out(figure, list(answer.stating)) for figure in answer.figures],
             stating=wire.stating_out(answer.figures, answer.stating),
             timings=retriever_pb2.SearchTimings(
@@ -123,6 +130,8 @@ class RetrieverServicer(EntryRpcs):
                 total_ms=(time.perf_counter() - started) * 1000,
             ),
         )
+        if request.with_features:
+            response.ranker.CopyFrom(wire.ranker_out(answer.ranker, in_filing=answer.reading.filing_chosen))
         for stage in ("embed", "store", "rank", "total"):
             STAGE_SECONDS.labels(stage).observe(getattr(response.timings, f"{stage}_ms") / 1000)
         return response

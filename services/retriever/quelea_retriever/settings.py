@@ -20,6 +20,18 @@ class Settings(ServiceSettings):
     """Address of a second embedder, with the model that the knowledge base is being re-embedded with. Queries go to
     the one whose model the live collection has. Empty: none."""
 
+    ranker_file: str = ""
+    """Weights of the ranking's second stage, as `quelea train ranker` writes them; read again when it changes.
+    Empty: the packaged ones."""
+
+    next_ranker_file: str = ""
+    """The weights for the encoder of `next_embedder`. Each search takes those of the encoder that its collection has.
+    Empty: none."""
+
+    model_set: str = ""
+    """Folder of the set of models in use (`quelea models`): its ranker.json is read where ranker_file is empty, from
+    the moment it is there. Empty: none."""
+
     embed_timeout_seconds: float = 60.0
     """Longest wait for one embedding; a caller's own deadline wins when it is nearer."""
 
@@ -117,3 +129,8 @@ class Settings(ServiceSettings):
 
     max_passage_chars: int = 20_000
     """Longest text of one passage or of one Rank candidate, with its header, in characters."""
+
+    @property
+    def ranker_files(self) -> list[Path]:
+        """Those that are named."""
+        return [Path(name) for name in (self.ranker_file, self.next_ranker_file) if name]

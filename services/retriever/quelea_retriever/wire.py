@@ -22,6 +22,7 @@ from quelea_kit.errors import InvalidInput, PermissionDenied, TooLarge
 from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_length
 
+from quelea_retriever.core import ranking_features
 from quelea_retriever.core.asked_figures import AskedFigure
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (
@@ -34,6 +35,7 @@ from quelea_retriever.core.model import (
     RankText,
     Reading,
 )
+from quelea_retriever.core.ranker import Ranker
 from quelea_retriever.core.statement_facts import STATEMENTS, Fact, FactQuery, StatedFact, pack
 from quelea_retriever.filters import DocumentFilter, fold_all
 
@@ -341,7 +343,21 @@ def stating_out(
     return [hit_out(hit) for hit in hits]
 
 
-def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
+def ranker_out(ranker: Ranker, *, in_filing: bool) -> retriever_pb2.Ranker:
+    """The second stage's features and weights."""
+    return retriever_pb2.Ranker(
+        name=ranker.name,
+        features_version=ranking_features.VERSION,
+        features=list(ranking_features.FEATURES),
+        encoder=ranker.encoder,
+        fitted=ranker.fitted,
+        in_filing=in_filing,
+        anywhere_weights=ranker.anywhere.tolist(),
+        in_filing_weights=ranker.in_filing.tolist(),
+    )
+
+
+def hit_out(hit: Hit, *, with_features: bool = False) -> retriever_pb2.ScoredPassage:
     """A ranked passage."""
     passage, facts = hit.candidate.passage, hit.candidate.facts
     scored = retriever_pb2.ScoredPassage(
@@ -364,6 +380,9 @@ def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
         sparse=hit.candidate.sparse,
         header=contextual_header(facts, passage.section),
     )
+    if with_features:
+        scored.features.extend(hit.features)
+        scored.list_number = hit.list_number
     if facts.fetched:
         scored.fetched.FromDatetime(datetime.fromisoformat(facts.fetched))
     return scored

@@ -218,10 +218,10 @@ async def test_metrics_count_routes_verdicts_and_kept_pages(web):
 
 
 def test_the_gate_of_the_settings(tmp_path):
-    assert build_gate(Settings(gate="cosine", gate_cosine=0.5)).cosine == 0.5
+    assert build_gate(Settings(gate="cosine", gate_cosine=0.5)).of("").cosine == 0.5
     file = tmp_path / "gate.json"
     file.write_text('{"encoder": "mine", "fitted": "today", "cosine": 0.77}')
-    assert build_gate(Settings(gate="cosine", gate_file=str(file))).cosine == 0.77
+    assert build_gate(Settings(gate="cosine", gate_file=str(file))).of("").cosine == 0.77
     for bad in (tmp_path / "none.json", tmp_path):
         with pytest.raises(InvalidInput, match="gate_file"):
             build_gate(Settings(gate_file=str(bad)))

@@ -9,7 +9,7 @@ from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.passage_view import ViewCache, alike, view_of
 from quelea_retriever.core.question_view import clean, question_view
-from quelea_retriever.core.ranking import DEFAULT, rank
+from quelea_retriever.core.ranking import FUSION, rank
 
 
 def candidate(
@@ -43,8 +43,8 @@ def test_modes_and_plain_fusion() -> None:
     assert ids(rank("q", found, Reading(), 3, "sparse")) == ["c", "b", "a"]
     hits = rank("q", found, Reading(), 3, "fused", True)
     assert ids(hits) == ["c", "b", "a"]
-    assert hits[0].score == pytest.approx(DEFAULT.dense * 0.5 + DEFAULT.sparse)
-    assert hits[2].score == pytest.approx(DEFAULT.dense)
+    assert hits[0].score == pytest.approx(FUSION["dense"] * 0.5 + FUSION["sparse"])
+    assert hits[2].score == pytest.approx(FUSION["dense"])
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -111,8 +111,8 @@ def test_groups_are_scored_on_one_scale() -> None:
     ]
     hits = rank("q", found, Reading(groups=(("old",), ("new",))), 4, plain=True)
     assert ids(hits)[:2] == ["o1", "n1"]
-    assert hits[0].score == pytest.approx(DEFAULT.sparse)
-    assert hits[1].score == pytest.approx(DEFAULT.sparse * 0.2)
+    assert hits[0].score == pytest.approx(FUSION["sparse"])
+    assert hits[1].score == pytest.approx(FUSION["sparse"] * 0.2)
 
 
 def test_inside_a_filing_headings_and_figures_count() -> None:

@@ -48,9 +48,16 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         return retriever_pb2.SearchResponse(
             passages=best,
             reading=world.reading or _reading(world, request.query),
+            encoder=world.encoder,
             best_cosine=max((found.cosine for found in best), default=0.0),
             timings=retriever_pb2.SearchTimings(embed_ms=21, store_ms=3, rank_ms=2, total_ms=26),
         )
+
+    async def GetStats(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.GetStatsRequest, context: Any
+    ) -> retriever_pb2.GetStatsResponse:
+        """How many documents there are, and the encoder."""
+        return retriever_pb2.GetStatsResponse(documents=len(self._world.documents), model=self._world.encoder)
 
     async def FindCompanies(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.FindCompaniesRequest, context: Any

@@ -42,6 +42,8 @@ class World:
     """What the fake services know and how they behave; tests change it while it runs."""
 
     documents: dict[str, Stored] = field(default_factory=dict)
+    encoder: str = ""
+    """That the knowledge base is indexed with."""
     facts: list[retriever_pb2.StatedFact] = field(default_factory=list)
     fact_requests: list[retriever_pb2.ListFactsRequest] = field(default_factory=list)
     jobs: dict[str, search_pb2.Job] = field(default_factory=dict)

@@ -108,6 +108,10 @@ class Hit:
 
     candidate: Candidate
     score: float
+    list_number: int = 0
+    """Which of the interleaved lists it comes from."""
+    features: tuple[float, ...] = ()
+    """What the second stage saw of it (core/ranking_features.py); empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,39 +15,12 @@ from .language_scales import Mask, Scores, foreign, scale_cosines, scale_to_unit
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
 from .passage_view import ViewCache, alike
 from .question_view import QuestionView, join_gloss, question_view
-from .ranking_signals import Signals, signals_of
+from .ranker import Ranker, packaged
+from .ranking_features import features_of
 
-
-@dataclass(frozen=True)
-class Weights:
-    """How much each part counts. Round numbers, set by hand.
-
-    docs/experiments/2026-11-22-ranking.md has what each is worth.
-    """
-
-    dense: float = 0.4
-    sparse: float = 0.6
-    row: float = 0.3
-    """A table row is labelled with just the words of the question."""
-    quoted: float = 0.1
-    """For each word, up to three, of a row label that stands in the question as it is written in the table."""
-    years: float = 0.1
-    """The share of the question's years that the passage names."""
-    table: float = 0.1
-    """A table, when an amount is asked for."""
-    coverage: float = 0.2
-    """The share of the question's words found in the best passages of the same document."""
-    routes: float = 0.2
-    """For each heading, up to two, under which such an answer stands; only inside a chosen filing."""
-    density: float = 0.2
-    """Distinct figures, of 40, when an amount is asked for; only inside a chosen filing."""
-    sums: float = 0.2
-    """Sums of money or percentages, up to three, whatever is asked; only inside a chosen filing."""
-
-
-DEFAULT = Weights()
-BEST_OF_DOCUMENT = 4
-"""A document is judged by so many of its passages, so that a long one does not cover everything."""
+FUSION = {"dense": 0.4, "sparse": 0.6}
+"""What both scores count where there is nothing else. Round numbers, set by hand
+(docs/experiments/2026-11-22-ranking.md): texts from outside have no second stage that a fit could be measured by."""
 VIEWS_HELD = 20_000
 _VIEWS = ViewCache(VIEWS_HELD)
 
@@ -59,7 +32,7 @@ def rank(
     k: int,
     mode: Mode = "fused",
     plain: bool = False,
-    weights: Weights = DEFAULT,
+    ranker: Ranker | None = None,
     gloss: Sequence[str] = (),
 ) -> list[Hit]:
     """The best k of the candidates, best first.
@@ -72,7 +45,7 @@ def rank(
         k: how many hits at most.
         mode: by both scores, by the cosine alone, or by the sparse score alone; only "fused" has a second stage.
         plain: by dense + sparse fusion alone, without the second stage.
-        weights: for measuring what each part is worth.
+        ranker: the weights of the second stage; the packaged ones when None.
         gloss: the question in the words of the other language, for candidates in it.
 
     Of near-duplicates the one of the newest document is kept. In an interleaved list scores fall in order all the
@@ -83,23 +56,32 @@ def rank(
     others = foreign([c.facts.language for c in candidates], language_of(query))
     # Scaled over all candidates, of every group: a filing that says little of the thing keeps its low scores, so that
     # there the signals decide and not the best of bad matches.
-    fused = fuse_scores([c.cosine for c in candidates], [c.sparse for c in candidates], others, mode, weights)
+    dense, sparse = scale_cosines([c.cosine for c in candidates], others), scale_to_unit([c.sparse for c in candidates])
     asked: tuple[QuestionView, QuestionView] | None = None
     if mode == "fused" and not plain:
         names = reading.mentions
         asked = question_view(query, names), question_view(join_gloss(query, gloss), names)
+    weights = (ranker or packaged()).weights(chosen=reading.filing_chosen)
+    rows: dict[str, npt.NDArray[np.float64]] = {}
     lists = []
-    for members in _group(candidates, reading):
-        group, score = [candidates[i] for i in members], fused[members]
-        if asked is not None:
-            score = _score_stages(score, group, others[members], asked, reading.filing_chosen, weights)
+    for number, members in enumerate(_group(candidates, reading)):
+        group = [candidates[i] for i in members]
+        if asked is None:
+            score = _fuse(dense[members], sparse[members], mode)
+        else:
+            views = [_VIEWS.get(c.passage) for c in group]
+            chosen = reading.filing_chosen
+            found = features_of(dense[members], sparse[members], group, views, others[members], asked, chosen=chosen)
+            rows |= {c.passage.id: row for c, row in zip(group, found, strict=True)}
+            score = (found * weights).sum(axis=1)  # not @, which may add up two equal rows in different orders
         order = np.lexsort((-np.array([_age_key(c) for c in group]), -score))
-        lists.append([Hit(group[i], float(score[i])) for i in order])
+        lists.append([Hit(group[i], float(score[i]), number) for i in order])
     hits: list[Hit] = []
     ceiling = math.inf
     for hit in _drop_repeats(_interleave(lists)):
         ceiling = min(ceiling, hit.score)
-        hits.append(Hit(hit.candidate, ceiling))
+        row = rows.get(hit.candidate.passage.id)
+        hits.append(replace(hit, score=ceiling, features=() if row is None else tuple(row.tolist())))
         if len(hits) == k:
             break
     return hits
@@ -111,12 +93,14 @@ def prepare(passages: Iterable[PassageRecord]) -> None:
         _VIEWS.get(passage)
 
 
-def fuse_scores(
-    cosines: npt.ArrayLike, sparses: npt.ArrayLike, others: Mask, mode: Mode = "fused", weights: Weights = DEFAULT
-) -> Scores:
-    """Both scores on one scale and added, or one of them alone; `others` are in another language than the query."""
-    cosine, sparse = scale_cosines(cosines, others), scale_to_unit(sparses)
-    return {"dense": cosine, "sparse": sparse, "fused": weights.dense * cosine + weights.sparse * sparse}[mode]
+def fuse_scores(cosines: npt.ArrayLike, sparses: npt.ArrayLike, others: Mask) -> Scores:
+    """Both scores on one scale and added; `others` are in another language than the query."""
+    return _fuse(scale_cosines(cosines, others), scale_to_unit(sparses), "fused")
+
+
+def _fuse(dense: Scores, sparse: Scores, mode: Mode) -> Scores:
+    """Both scaled scores added, or one of them alone."""
+    return {"dense": dense, "sparse": sparse, "fused": FUSION["dense"] * dense + FUSION["sparse"] * sparse}[mode]
 
 
 def _group(candidates: Sequence[Candidate], reading: Reading) -> list[list[int]]:
@@ -131,50 +115,6 @@ def _group(candidates: Sequence[Candidate], reading: Reading) -> list[list[int]]
     for position, candidate in enumerate(candidates):
         lists[of_document.get(candidate.passage.document_id, len(reading.groups))].append(position)
     return [lists[number] for number in sorted(lists)]
-
-
-def _score_stages(
-    fused: Scores,
-    group: Sequence[Candidate],
-    others: Mask,
-    asked: tuple[QuestionView, QuestionView],
-    chosen: bool,
-    weights: Weights,
-) -> Scores:
-    """With the second stage added: candidates of each language by the question in their own words."""
-    score = fused.copy()
-    for members, question in ((~others, asked[0]), (others, asked[1])):
-        part = [group[i] for i in np.flatnonzero(members).tolist()]
-        if part:
-            signals = signals_of(question, part, [_VIEWS.get(c.passage) for c in part])
-            score[members] = _second_stage(fused[members], part, signals, chosen, weights)
-    return score
-
-
-def _second_stage(
-    fused: Scores, group: Sequence[Candidate], signals: Signals, chosen: bool, weights: Weights
-) -> Scores:
-    score = (
-        fused
-        + weights.row * signals.row
-        + weights.quoted * signals.quoted
-        + weights.years * signals.years
-        + weights.table * signals.table
-    )
-    if chosen:
-        return score + weights.routes * signals.routes + weights.density * signals.density + weights.sums * signals.sums
-    return score + weights.coverage * _of_documents(score, group, signals)
-
-
-def _of_documents(score: Scores, group: Sequence[Candidate], signals: Signals) -> Scores:
-    """What a document adds to each of its passages: how much of the question its best passages cover together."""
-    members: dict[str, list[int]] = defaultdict(list)
-    for i in np.argsort(-score, kind="stable"):
-        members[group[i].passage.document_id].append(int(i))
-    covered = np.zeros_like(score)
-    for own in members.values():
-        covered[own] = signals.covered_by(own[:BEST_OF_DOCUMENT])
-    return covered
 
 
 def _age_key(candidate: Candidate) -> int:

@@ -34,6 +34,10 @@ class Signals:
     density: Column
     sums: Column
     """1 for a passage with three sums of money or percentages, less for fewer."""
+    covered: Column
+    """The share of the question's content in the passage."""
+    rarest: Column
+    """1 where the passage has the rarest of the question's terms that any candidate has."""
     views: Sequence[PassageView]
     weights: dict[str, float] = field(default_factory=dict)
     """The question's content terms, by how rare they are among the candidates; they sum to 1."""
@@ -51,6 +55,7 @@ def signals_of(question: QuestionView, candidates: Sequence[Candidate], views: S
     shares = {term: weight / total for term, weight in weights.items()}
     amount = 1.0 if question.asks_amount else 0.0
     tables = [c.passage.is_table for c in candidates]
+    rarest = max((term for term in shares if rarity.is_known(term)), key=lambda term: shares[term], default="")
     return Signals(
         row=_column(_best_row(view, weights, total, rarity) for view in views),
         quoted=_column(_score_quotation(view, question.text) for view in views),
@@ -59,6 +64,8 @@ def signals_of(question: QuestionView, candidates: Sequence[Candidate], views: S
         routes=_column(min(2, sum(1 for route in question.routes if route.search(view.heading))) for view in views),
         density=_column(amount * min(1.0, len(view.figures) / DENSE_TABLE) for view in views),
         sums=_column(min(FULL_OF_SUMS, view.sums) / FULL_OF_SUMS for view in views),
+        covered=_column(sum(w for term, w in shares.items() if term in view.terms) for view in views),
+        rarest=_column(rarest in view.terms for view in views),
         views=views,
         weights=shares,
     )
@@ -78,6 +85,10 @@ class _Rarity:
     def of(self, term: str) -> float:
         n = self._frequency[term]
         return math.log((self._count - n + 0.5) / (n + 0.5) + 1.0)
+
+    def is_known(self, term: str) -> bool:
+        """Whether any candidate has it."""
+        return term in self._frequency
 
 
 def _best_row(view: PassageView, weights: dict[str, float], total: float, rarity: _Rarity) -> float:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
+from quelea_kit.fitted_files import fits_encoder
 
 from quelea_gateway.core.gate import reasons as gate_reasons
 from quelea_gateway.core.gate.features import BEST, FEATURES, measure
@@ -31,6 +32,7 @@ class Calibration:
     """The fitted part of both gates; good for one encoder."""
 
     encoder: str
+    """As `quelea_kit.fitted_files.fits_encoder` takes it."""
     fitted: str
     """When and on what; empty: the weights were set by hand."""
     cosine: float
@@ -78,7 +80,7 @@ class Calibration:
 
 def _gap(said: dict[str, Any], base: Calibration | None) -> float:
     """As said; what another encoder's is nobody knows."""
-    same = base is not None and said.get("encoder", base.encoder) == base.encoder
+    same = base is not None and fits_encoder(base.encoder, said.get("encoder", base.encoder))
     gap = float(said.get("foreign_gap", base.foreign_gap if base and same else 0.0))
     if not 0 <= gap < 1:
         raise ValueError("foreign_gap must be at least 0 and below 1")

@@ -1,0 +1,57 @@
+"""How far the gate's probabilities can be believed, and questions of pairs about stored documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quelea_evaluation.inputs import BadInput
+from quelea_training.gate.reliability import bins, brier, calibration_error, draw
+from quelea_training.own_questions import own_set
+from quelea_training.pairs.model import Pair, Pairs, Passage, write_pairs
+
+
+def test_bins_say_what_was_said_and_what_was_found() -> None:
+    said = np.array([0.05, 0.15, 0.15, 0.95, 1.0])
+    so = np.array([False, False, True, True, True])
+    found = bins(said, so)
+    assert [one.questions for one in found] == [1, 2, 2]
+    assert found[1].found == 0.5
+    assert found[2].said == pytest.approx(0.975)
+    assert calibration_error(found) == pytest.approx((1 * 0.05 + 2 * 0.35 + 2 * 0.025) / 5)
+    assert brier(said, so) == pytest.approx((0.05**2 + 0.15**2 + 0.85**2 + 0.05**2) / 5)
+
+
+def test_probabilities_that_hold_have_no_error() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.random(20_000)
+    so = rng.random(20_000) < said
+    assert calibration_error(bins(said, so)) < 0.02
+    assert calibration_error(bins(said, ~so)) > 0.4
+
+
+def test_the_diagram_is_drawn(tmp_path: Path) -> None:
+    draw(bins(np.array([0.2, 0.8]), np.array([False, True])), "two", tmp_path / "deep" / "x.png")
+    assert (tmp_path / "deep" / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def passage(document: str, source: str) -> Passage:
+    return Passage(
+        id=f"{document}:3:0-4", document=document, page=3, start=0, end=4, text="Text", head="", title="t",
+        company="", language="en", section="", is_table=False, source=source, licence="MIT",
+    )  # fmt: skip
+
+
+def test_questions_about_stored_documents_only(tmp_path: Path) -> None:
+    stored, other = passage("a" * 32, "stored"), passage("b" * 32, "tatqa")
+    pairs = tuple(Pair.of(f"What of {one.source}?", one, "figure", "rules") for one in (stored, other))
+    write_pairs(tmp_path / "pairs", Pairs({one.id: one for one in (stored, other)}, pairs))
+    found = own_set(tmp_path / "pairs", "home")
+    assert (found.name, found.documents) == ("home", ())
+    (question,) = found.questions
+    assert (question.text, question.documents, question.page) == ("What of stored?", {"a" * 32}, 3)
+
+    write_pairs(tmp_path / "none", Pairs({other.id: other}, pairs[1:]))
+    with pytest.raises(BadInput, match="quelea train pairs"):
+        own_set(tmp_path / "none", "home")

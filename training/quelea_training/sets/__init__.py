@@ -1,0 +1,1 @@
+"""Models that belong together as one set: kept, compared, taken up and rolled back."""

@@ -1,0 +1,133 @@
+"""A set is taken up by a home: gate and ranker while it runs, a new encoder by encoding the index again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from quelea_cli.commands.stack import default_encoder
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.model_set import encoder_of, model_in
+from quelea_evaluation.stack.services import encoder_of as ask_encoder
+from quelea_kit.errors import Conflict, QueleaError, Unavailable
+
+from quelea_training.sets.shelf import PACKAGED, Shelf
+
+Say = Callable[[str], None]
+_START_SECONDS = 180.0
+_REEMBED_SECONDS = 24 * 3600.0
+_STOP_SECONDS = 30.0
+
+
+def activate(home: Path, name: str, say: Say) -> None:
+    """Use a set from now on.
+
+    Everything is checked first. A stack that runs reads gate and ranker anew within seconds; where the encoder is
+    another one, it must be stopped, the index is encoded again, and only then the set is switched. What fails before
+    leaves the old set in use.
+
+    Raises:
+        NotFound: there is no such set.
+        Conflict: a file is not as the manifest says, the stack runs and the encoder changes, or another switch is
+            under way.
+        Unavailable: the encoder did not start, or the index could not be encoded again.
+    """
+    shelf, place = Shelf(home), Home(home)
+    with shelf.locked():
+        shelf.check(name)
+        before, after = encoder_of(place), _encoder_in(shelf, name)
+        if before != after and _has_index(place):
+            if place.is_locked():
+                raise Conflict(
+                    f"The set {name} has another encoder, for which the index is encoded again, and a stack runs in "
+                    f"{home}: stop it with `quelea down --home {home}` first. On a Qdrant server it need not stop: "
+                    "docs/howto/models.md."
+                )
+            _encode_again(place, after or default_encoder(), say)
+        old = shelf.switch(name)
+    say(f"{name} is in use" + (f"; `quelea models roll-back` returns to {old}" if old != name else " already"))
+    if place.is_locked():
+        say("the stack that runs reads it within seconds")
+
+
+def roll_back(home: Path, say: Say) -> None:
+    """Use the set before this one again. Raises Conflict when there is none, else as `activate`."""
+    before = Shelf(home).previous()
+    if before is None:
+        raise Conflict(f"No set was in use in {home} before; `quelea models list` names those that there are.")
+    activate(home, before, say)
+
+
+def _encoder_in(shelf: Shelf, name: str) -> Path | None:
+    if name == PACKAGED:
+        return None
+    return model_in(shelf.folder(name), "encoder")
+
+
+def _has_index(home: Home) -> bool:
+    return (home.index / "CURRENT").is_file()
+
+
+def _encode_again(home: Home, model: Path | str, say: Say) -> None:
+    with _embedder(home, model) as address:
+        say(f"encoding the index of {home.root} again with {asyncio.run(ask_encoder(address))}")
+        environment = {
+            **os.environ,
+            "QUELEA_RETRIEVER_EMBEDDER": address,
+            "QUELEA_RETRIEVER_NEXT_EMBEDDER": "",
+            "QUELEA_RETRIEVER_DATA_DIR": str(home.index),
+            "QUELEA_RETRIEVER_STORE": "qdrant_edge",
+        }
+        command = [sys.executable, "-m", "quelea_retriever.admin", "reembed"]
+        done = subprocess.run(  # noqa: S603  # our own command line
+            command, env=environment, capture_output=True, text=True, check=False, timeout=_REEMBED_SECONDS
+        )
+    if done.returncode:
+        why = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it said nothing"]
+        raise Unavailable(f"The index could not be encoded again, and the set in use is as before: {why[0]}")
+    say(done.stdout.strip())
+
+
+@contextlib.contextmanager
+def _embedder(home: Home, model: Path | str) -> Iterator[str]:
+    """An embedder with a model, alone; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    environment = {**os.environ, "QUELEA_EMBEDDER_MODEL": str(model), "QUELEA_EMBEDDER_LISTEN": address}
+    for name in ("QUELEA_STACK_SECRET", "QUELEA_TLS_DIR"):
+        environment.pop(name, None)
+    home.create()
+    path = home.logs / "models.log"
+    with path.open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # our own command line
+            [sys.executable, "-m", "quelea_embedder"], env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait(process, address, path)
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise Unavailable(f"The encoder of the set did not start; see {log}.")
+        with contextlib.suppress(QueleaError):
+            asyncio.run(ask_encoder(address))
+            return
+        time.sleep(0.3)
+    raise Unavailable(f"The encoder of the set was not ready within {_START_SECONDS:.0f} s; see {log}.")
