@@ -26,6 +26,7 @@ from quelea_gateway.core.agent.quota import RunLimits
 from quelea_gateway.core.agent.run_requests import BudgetRules
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.ports import Checker
+from quelea_gateway.core.prompts import Prompts
 from quelea_gateway.metrics import observe_run
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
@@ -111,6 +112,7 @@ def build_analyst(
     search: SearchClient,
     checker: Checker,
     tools: Tools | None,
+    prompts: Prompts,
 ) -> Analyst:
     """The agent that the settings describe. Must be called inside the event loop."""
     budgets = BudgetRules(
@@ -138,6 +140,7 @@ def build_analyst(
         checks=checker,
         statements=StatementReader(retriever),
         pages=PageReader(search),
+        prompts=prompts,
     )
     rules = Rules(
         repairs=settings.agent_repairs,

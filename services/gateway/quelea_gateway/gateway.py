@@ -23,6 +23,7 @@ from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
+from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
@@ -30,7 +31,6 @@ from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker
-from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
@@ -38,6 +38,7 @@ from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
+from quelea_gateway.prompt_editor import PromptEditor
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
@@ -64,7 +65,7 @@ class Gateway:
     toolkit: Toolkit
     feedback: FeedbackStore
     evaluations: EvaluationStore
-    prompt_sources: tuple[PromptSource, ...] = ()
+    prompts: PromptEditor
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
@@ -82,6 +83,10 @@ class Gateway:
         caller = Caller(self.access, given if isinstance(given, str) else None)
         with self.limiter.call(caller.name):
             yield caller
+
+    def is_administrator(self, key: str) -> bool:
+        """Whether a key may administer: its name is among the administrators; every caller where keys are off."""
+        return not self.access.required or key in self.settings.administrators
 
     @property
     def statements(self) -> StatementReader:
@@ -131,6 +136,7 @@ class Gateway:
         await self.toolkit.close()
         await self.feedback.close()
         await self.evaluations.close()
+        await self.prompts.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
@@ -157,8 +163,12 @@ def build(settings: Settings) -> Gateway:
         search.keep, seconds=settings.keep_seconds, most=settings.keep_queue, report=observe_kept
     )
     limits = WebLimits(pages=settings.web_pages, passages=settings.web_passages, seconds=settings.web_seconds)
+    prompt_store = build_prompt_store(settings)
     generator = GeneratorClient(
-        settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
+        settings.generator,
+        generate_seconds=settings.generate_seconds,
+        evidence_tokens=settings.evidence_tokens,
+        prompts=prompt_store.current,
     )
     check_pool = CheckPool(
         processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
@@ -175,6 +185,7 @@ def build(settings: Settings) -> Gateway:
         search=search,
         checker=checker,
         tools=toolkit.catalogue if toolkit.on else None,
+        prompts=prompt_store.current,
     )
     return Gateway(
         settings=settings,
@@ -205,7 +216,7 @@ def build(settings: Settings) -> Gateway:
         toolkit=toolkit,
         feedback=build_feedback(settings),
         evaluations=build_evaluations(settings),
-        prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
+        prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), StructuredPrompts())),
     )
 
 
@@ -214,6 +225,13 @@ def build_feedback(settings: Settings) -> FeedbackStore:
     url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
     folder = local_folder(url)
     return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+
+
+def build_prompt_store(settings: Settings) -> PromptStore:
+    """The store of prompts that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.prompts_url or f"{settings.runs_url.rstrip('/')}/prompts"
+    folder = local_folder(url)
+    return PromptStore(url, most=settings.prompt_versions, disk=Disk(folder, settings) if folder else None)
 
 
 def build_evaluations(settings: Settings) -> EvaluationStore:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from quelea_fintext.notices import Note, write_notes
 
+from quelea_gateway.core.prompts import PromptSet
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 
@@ -230,6 +231,8 @@ class Question:
     """What is searched for where that is neither: the pipeline's, while nobody can say what a follow-up means."""
     strict: bool = False
     """Sentences with a figure that the evidence does not support are withheld."""
+    prompts: PromptSet | None = None
+    """The wordings to ask with, where a draft is tried; None: those in force."""
 
     @property
     def asked(self) -> str:

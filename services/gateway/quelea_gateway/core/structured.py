@@ -20,14 +20,16 @@ from typing import Any, Literal
 from quelea_checker import UNSUPPORTED, CheckPassage
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
+from quelea_kit import prompt_text
 from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
 from quelea_gateway.core.numbers import figures as numbers
 from quelea_gateway.core.ports import ChatModel, Checker
-from quelea_gateway.core.prompts import PromptTemplate
+from quelea_gateway.core.prompts import NO_EDITS, PromptSet, PromptTemplate, in_force
 
+_NAME = "structured"
 _LANGUAGES = ("en", "zh")
 _MOST_LEAVES = 400
 """Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
@@ -73,7 +75,14 @@ class Structured:
 
 
 async def answer_as_json(
-    answer: Answer, question: Question, schema: str, model: ChatModel, checker: Checker, *, max_tokens: int
+    answer: Answer,
+    question: Question,
+    schema: str,
+    model: ChatModel,
+    checker: Checker,
+    *,
+    max_tokens: int,
+    prompts: PromptSet = NO_EDITS,
 ) -> Structured:
     """The answer as JSON.
 
@@ -84,6 +93,7 @@ async def answer_as_json(
         model: Writes it.
         checker: Looks for its figures.
         max_tokens: Longest JSON; 0: the generator's limit.
+        prompts: The wordings in force.
 
     Raises:
         Unavailable: What the model wrote does not fit the schema.
@@ -93,10 +103,11 @@ async def answer_as_json(
         return Structured("", answer.answer)
     text = _MARKERS.sub("", answer.answer).strip()
     language = language_of(question.text)
+    template = _template(language, prompts)
     pieces: list[str] = []
     done = CompletionEnd("length")
     async for event in model.complete(
-        _prompt(language, schema=schema, question=question.asked, answer=text),
+        _prompt(template, schema=schema, question=question.asked, answer=text),
         json_schema=schema,
         model=question.model,
         max_tokens=max_tokens,
@@ -110,7 +121,7 @@ async def answer_as_json(
     made = Structured(
         "".join(pieces),
         model=done.model,
-        prompt_version=_parts(language)[0],
+        prompt_version=template.version,
         prompt_tokens=done.prompt_tokens,
         completion_tokens=done.completion_tokens,
     )
@@ -190,20 +201,23 @@ def _spoken_name(name: str) -> str:
 
 
 @cache
-def _parts(language: str) -> tuple[str, Template, Template]:
-    """(version, system, user)."""
-    head, system, user = re.split(r"^---(?:system|user)---\n", _read(language), flags=re.MULTILINE)
-    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
+def _built_in(language: str) -> PromptTemplate:
+    text = (resources.files(__package__) / "templates" / f"{_NAME}.{language}.txt").read_text(encoding="utf-8")
+    return PromptTemplate(_NAME, language, prompt_text.parse(text).label, text)
 
 
-def _read(language: str) -> str:
-    return (resources.files(__package__) / "templates" / f"structured.{language}.txt").read_text(encoding="utf-8")
+def _template(language: str, prompts: PromptSet) -> PromptTemplate:
+    """The wording in force."""
+    return in_force(_built_in(language), prompts)[0]
 
 
-def _prompt(language: str, **values: str) -> list[Message]:
-    _, system, user = _parts(language)
+def _prompt(template: PromptTemplate, **values: str) -> list[Message]:
+    parts = prompt_text.parse(template.text).parts
     shown = {name: _CLOSING.sub("‹", text) for name, text in values.items()}
-    return [Message("system", system.substitute(shown)), Message("user", user.substitute(shown))]
+    return [
+        Message("system", Template(parts["system"]).substitute(shown)),
+        Message("user", Template(parts["user"]).substitute(shown)),
+    ]
 
 
 class StructuredPrompts:
@@ -211,4 +225,4 @@ class StructuredPrompts:
 
     async def prompts(self) -> tuple[PromptTemplate, ...]:
         """All of them."""
-        return tuple(PromptTemplate("structured", one, _parts(one)[0], _read(one)) for one in _LANGUAGES)
+        return tuple(map(_built_in, _LANGUAGES))
