@@ -132,3 +132,6 @@ def observe_run(run: Run) -> None:
     RUN_TOKENS.inc(run.usage.tokens)
     RUN_REPAIRS.labels("repaired").inc(run.usage.repairs)
     RUN_REPAIRS.labels("gave_up").inc(run.usage.fallbacks)
+
+AUDIT_ENTRIES = Counter("quelea_audit_entries_total", "Entries of the audit log by how they ended.", ["end"])
+AUDIT_FAILING = Gauge("quelea_audit_failing", "1 while the audit log cannot be written, else 0.")

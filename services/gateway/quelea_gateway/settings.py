@@ -38,6 +38,26 @@ class Settings(ServiceSettings):
     keys_file: str = "keys.json"
     """File with the hashed keys (`quelea keys`). Read again when it changes."""
 
+    audit_dir: str = ""
+    """Folder of the audit log (docs/howto/audit-log.md): who asked, saw and changed what. Empty: none is kept."""
+
+    audit_failure: Literal["serve", "refuse"] = "serve"
+    """What happens to calls while the audit log cannot be written. serve: they are served, and their entries kept in
+    memory until the disk takes them, 10,000 at most. refuse: status 503, and no answer leaves before its entry is on
+    the disk."""
+
+    audit_questions: bool = False
+    """Record the text of questions, not only that one was asked."""
+
+    audit_addresses: Literal["hashed", "plain", "none"] = "hashed"
+    """How callers' addresses are recorded. Behind a proxy name it in FORWARDED_ALLOW_IPS, else they are all its own."""
+
+    audit_file_bytes: int = Field(64 * 1024 * 1024, ge=4096)
+    """Size of a file of the audit log at which a new one is begun."""
+
+    audit_keep_days: int = Field(0, ge=0)
+    """Files of the audit log are deleted so many days after their last entry; 0: never."""
+
     cors_origins: tuple[str, ...] = ()
     """Origins allowed to call the API from a browser (CORS), as JSON: ["https://desk.example.com"]; default: none."""
 
