@@ -84,7 +84,5 @@ def _misfits_of(name: str, part: str, wanted: str) -> list[str]:
     has, needs = set(given.get_identifiers()), set(Template(wanted).get_identifiers())
     found = [f"The part ---{name}--- lacks ${one}." for one in sorted(needs - has)]
     known = ", ".join(f"${one}" for one in sorted(needs)) or "none"
-    return [
-        *found,
-        *(f"The part ---{name}--- has ${one}, which is not known there: {known}." for one in sorted(has - needs)),
-    ]
+    found += [f"The part ---{name}--- has ${one}; known there: {known}." for one in sorted(has - needs)]
+    return found

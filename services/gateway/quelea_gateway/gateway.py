@@ -84,10 +84,6 @@ class Gateway:
         with self.limiter.call(caller.name):
             yield caller
 
-    def is_administrator(self, key: str) -> bool:
-        """Whether a key may administer: its name is among the administrators; every caller where keys are off."""
-        return not self.access.required or key in self.settings.administrators
-
     @property
     def statements(self) -> StatementReader:
         """Figures of statements as data."""

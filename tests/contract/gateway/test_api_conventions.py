@@ -34,10 +34,10 @@ def reply(schema, operation):
 def is_list(schema, path, method, operation):
     found = reply(schema, operation).get("properties", {}).values()
     holds_objects = any(one.get("type") == "array" and "$ref" in one["items"] for one in found)
-    # A statement and a comparison are one thing, like what a path that ends with a name gives.
+    # A statement and a comparison of any kind are one thing, like what a path that ends with a name gives.
     return (
         method == "get"
-        and not path.endswith(("}", "/statements", "/comparison"))
+        and not path.endswith(("}", "/statements", "/comparison", "/diff"))
         and not path.startswith((*OPENAI, *PROBES))
         and holds_objects
     )

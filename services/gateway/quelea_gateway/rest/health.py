@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from quelea_gateway.core.model import ReaderInfo
 from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of, key_of
+from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.version import VERSION
 
 router = APIRouter(tags=["operation"])
@@ -121,5 +121,5 @@ async def info(request: Request) -> InfoOut:
         max_document_bytes=search.max_document_bytes,
         max_document_pages=search.max_document_pages,
         max_upload_files=gateway.settings.max_upload_files,
-        administrator=gateway.is_administrator(key_of(request)),
+        administrator=principal_of(request).administrator,
     )

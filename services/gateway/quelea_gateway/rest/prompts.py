@@ -18,7 +18,7 @@ from quelea_gateway.prompt_editor import MOST_NOTE, ListedVersion
 from quelea_gateway.rest.ask import whole
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut, Short
-from quelea_gateway.rest.state import check_administrator, gateway_of, key_of
+from quelea_gateway.rest.state import administrator_of, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["prompts"])
@@ -27,7 +27,6 @@ Name = Annotated[str, Path(max_length=100, description="As GET /v1/prompts has i
 Language = Annotated[Literal["en", "zh"], Path()]
 Version = Annotated[str, Path(max_length=200)]
 _PATH = "/v1/prompts/{name}/{language}"
-_ADMINISTRATORS = "Only for administrators."
 
 
 class PromptOut(BaseModel):
@@ -161,7 +160,7 @@ async def versions(
     page_token: PageToken = "",
 ) -> PromptVersionsOut:
     """Newest first; the built-in one is the last. Only for administrators."""
-    check_administrator(request)
+    administrator_of(request)
     found = await while_there(request, gateway_of(request).prompts.versions(name, language))
     places = {one.version: f"{place:06d}" for place, one in enumerate(found)}
     page, next_page_token = page_of(found, lambda one: places[one.version], page_size, page_token)
@@ -182,9 +181,9 @@ async def save(name: Name, language: Language, body: PromptVersionIn, request: R
 
     The text needs the parts of the built-in one, and each part the same $names; 400 says which are missing or unknown.
     """
-    check_administrator(request)
+    author = administrator_of(request).subject
     saved = gateway_of(request).prompts.add(
-        name, language, body.text, author=key_of(request), note=body.note, based_on=body.based_on
+        name, language, body.text, author=author, note=body.note, based_on=body.based_on
     )
     return PromptVersionOut.of(await while_there(request, saved))
 
@@ -198,8 +197,8 @@ async def save(name: Name, language: Language, body: PromptVersionIn, request: R
 )
 async def delete(name: Name, language: Language, version: Version, request: Request) -> Response:
     """409 where it is in force, can be rolled back to, or is built in. Only for administrators."""
-    check_administrator(request)
-    await gateway_of(request).prompts.delete(name, language, version, author=key_of(request))
+    author = administrator_of(request).subject
+    await gateway_of(request).prompts.delete(name, language, version, author=author)
     return Response(status_code=204)
 
 
@@ -212,7 +211,7 @@ async def diff(
     after: Annotated[str, Query(max_length=200, description='A version, "built-in" or "active".')] = "active",
 ) -> PromptDiffOut:
     """Line by line. Only for administrators."""
-    check_administrator(request)
+    administrator_of(request)
     compared = gateway_of(request).prompts.compare(name, language, before, after)
     one, other, lines = await while_there(request, compared)
     return PromptDiffOut(
@@ -223,17 +222,17 @@ async def diff(
 @router.post(_PATH + "/activate", response_model=PromptOut, responses=ERRORS, summary="Put a version in force")
 async def activate(name: Name, language: Language, body: ActivateIn, request: Request) -> PromptOut:
     """Answers that begin now are made with it, those of other gateways within seconds. Only for administrators."""
-    check_administrator(request)
+    author = administrator_of(request).subject
     # Not given up when the caller leaves: half of it is written by then.
-    now = await gateway_of(request).prompts.activate(name, language, body.version, author=key_of(request))
+    now = await gateway_of(request).prompts.activate(name, language, body.version, author=author)
     return PromptOut.of(now)
 
 
 @router.post(_PATH + "/roll-back", response_model=PromptOut, responses=ERRORS, summary="Roll a prompt back")
 async def roll_back(name: Name, language: Language, request: Request) -> PromptOut:
     """What was in force before is again; repeated, it goes back to the built-in one. Only for administrators."""
-    check_administrator(request)
-    return PromptOut.of(await gateway_of(request).prompts.roll_back(name, language, author=key_of(request)))
+    author = administrator_of(request).subject
+    return PromptOut.of(await gateway_of(request).prompts.roll_back(name, language, author=author))
 
 
 @router.post(_PATH + "/try", response_model=AnswerOut, responses=ERRORS, summary="Try a draft with a question")
@@ -242,7 +241,7 @@ async def attempt(name: Name, language: Language, body: PromptTrialIn, request: 
 
     409 where no language model writes, or the question is in the other language: the draft would not be used.
     """
-    check_administrator(request)
+    administrator_of(request)
     gateway = gateway_of(request)
     wanted = rules.build(body.question, gateway.limits, as_of=body.as_of, tenant=key_of(request))
     if language_of(wanted.text) != language:

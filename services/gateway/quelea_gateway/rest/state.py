@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from fastapi import Request
-from quelea_kit.errors import PermissionDenied
 
+from quelea_gateway.access import Caller
+from quelea_gateway.core.access import Principal
 from quelea_gateway.gateway import Gateway
-
-NOT_AN_ADMINISTRATOR = (
-    "Only administrators may do this; the operator names their keys in QUELEA_GATEWAY_ADMINISTRATORS."
-)
 
 
 def gateway_of(request: Request) -> Gateway:
@@ -24,10 +21,17 @@ def key_of(request: Request) -> str:
     return str(getattr(request.state, "key", ""))
 
 
-def check_administrator(request: Request) -> None:
-    """Raises PermissionDenied unless the caller may administer."""
-    if not gateway_of(request).is_administrator(key_of(request)):
-        raise PermissionDenied(NOT_AN_ADMINISTRATOR)
+def principal_of(request: Request) -> Principal:
+    """Who calls, as the middleware admitted him."""
+    caller: Caller = request.state.caller
+    return caller.principal
+
+
+def administrator_of(request: Request) -> Principal:
+    """Who calls, an administrator. Raises PermissionDenied for anybody else."""
+    principal = principal_of(request)
+    principal.require_administrator()
+    return principal
 
 
 def base_url(request: Request) -> str:
