@@ -8,6 +8,7 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -73,18 +74,35 @@ class Access:
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
 
-    def admit(self, authorization: str | None) -> Principal:
-        """Who sends an Authorization value. Raises Unauthenticated."""
+    def identify(self, authorization: str | None) -> Identity:
+        """Who sends an Authorization value, and how that is known. Raises Unauthenticated."""
         if not self.required:
-            return Principal.unbounded(LOCAL)
+            return Identity(Principal.unbounded(LOCAL))
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
         if scheme.lower() != "bearer" or not key:
             raise Unauthenticated("An API key is required; send it as Authorization: Bearer KEY.")
-        principal = self.ring.principal_of(key)
-        if principal is None:
+        known = self.ring.key_of(key)
+        if known is None:
             raise Unauthenticated("Unknown API key.")
-        return principal
+        return Identity(known.principal, known.id)
+
+    def admit(self, authorization: str | None) -> Principal:
+        """Who sends an Authorization value. Raises Unauthenticated."""
+        return self.identify(authorization).principal
+
+    async def let_in(self, authorization: str | None) -> Caller:
+        """The caller who sends an Authorization value. Raises Unauthenticated."""
+        return Caller(self, authorization)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who calls, and how that is known."""
+
+    principal: Principal
+    proof: str = ""
+    """Id of the key, or "token" or "session"; empty: nobody was asked."""
 
 
 class Caller:
@@ -100,11 +118,19 @@ class Caller:
     """
 
     def __init__(self, access: Access, authorization: str | None, now: Callable[[], float] = time.monotonic) -> None:
-        self.principal = access.admit(authorization)
+        identity = access.identify(authorization)
+        self.principal = identity.principal
+        self.proof = identity.proof
+        """As of Identity."""
         self._access = access
         self._authorization = authorization
         self._now = now
         self._checked = now()
+
+    @property
+    def subject(self) -> str:
+        """Whose call it is."""
+        return self.principal.subject
 
     @property
     def name(self) -> str:
@@ -137,6 +163,27 @@ class Caller:
                 if isinstance(item, _End):
                     return
                 yield item
+
+
+_let_in: ContextVar[Caller | None] = ContextVar("quelea_caller", default=None)
+
+
+@contextlib.contextmanager
+def letting_in(caller: Caller) -> Iterator[None]:
+    """Around what a gRPC call does, so that it finds who was let in."""
+    token = _let_in.set(caller)
+    try:
+        yield
+    finally:
+        _let_in.reset(token)
+
+
+def let_in() -> Caller:
+    """Who was let in to do what is under way. Raises Unauthenticated where nobody was."""
+    caller = _let_in.get()
+    if caller is None:
+        raise Unauthenticated("Nobody was let in.")
+    return caller
 
 
 @dataclass

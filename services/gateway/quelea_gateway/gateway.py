@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +17,8 @@ import grpc
 from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
-from quelea_gateway.access import Access, Caller, CallLimiter
+from quelea_gateway.access import Access, Caller, CallLimiter, let_in
+from quelea_gateway.adapters.audit_log import AuditLog
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
@@ -27,6 +30,7 @@ from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
+from quelea_gateway.core import audit
 from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
@@ -42,6 +46,7 @@ from quelea_gateway.prompt_editor import PromptEditor
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
+from quelea_gateway.version import VERSION
 
 _FRESH_SECONDS = 1.0
 
@@ -66,21 +71,20 @@ class Gateway:
     feedback: FeedbackStore
     evaluations: EvaluationStore
     prompts: PromptEditor
+    audit_log: AuditLog | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     @contextlib.contextmanager
-    def admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
-        """Who makes a gRPC call, counted as under way until the block ends.
+    def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
+        """Who makes a gRPC call, as the door let him in, counted as under way until the block ends.
 
         Raises:
             Unauthenticated: no key, or one that is not known.
             Overloaded: too many calls of this key.
         """
-        metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
-        given = next((value for key, value in metadata if key == "authorization"), None)
-        caller = Caller(self.access, given if isinstance(given, str) else None)
+        caller = let_in()
         with self.limiter.call(caller.name):
             yield caller
 
@@ -88,6 +92,30 @@ class Gateway:
     def statements(self) -> StatementReader:
         """Figures of statements as data."""
         return StatementReader(self.retriever)
+
+    async def audit(self, record: audit.Record, outcome: audit.Outcome, status: int | str) -> None:
+        """Record a call, where it is one to be recorded. Raises Unavailable where it must be and cannot."""
+        if self.audit_log is None or not (record.action or status in audit.TURNED_AWAY):
+            return
+        if record.subject or record.via == "gateway":
+            await self.audit_log.write(record.entry(outcome, status))
+        else:
+            self.audit_log.write_stranger(record.entry(outcome, status))
+
+    def audit_admits(self) -> None:
+        """Raises Unavailable where calls must be recorded and just now cannot be."""
+        if self.audit_log is not None:
+            self.audit_log.admit()
+
+    def audited_address(self, plain: str) -> str:
+        """A caller's address as it is recorded."""
+        if self.audit_log is None or self.settings.audit_addresses == "none":
+            return ""
+        return plain if self.settings.audit_addresses == "plain" else self.audit_log.address(plain)
+
+    def auditing(self) -> str:
+        """Why calls are not recorded just now; empty while they are, or need not be."""
+        return self.audit_log.state() if self.audit_log else ""
 
     async def dependencies(self) -> dict[str, str]:
         """What is wrong with each service, empty where nothing is; at most a second old."""
@@ -124,6 +152,12 @@ class Gateway:
         if down:
             raise Unavailable(" ".join(down.values()), details=down)
 
+    async def begin(self) -> None:
+        """Record that the gateway starts, and with which settings. Raises Unavailable where that must be and cannot."""
+        started = _of_gateway(audit.Act.STARTED)
+        started.objects = {"version": VERSION, "auth": self.settings.auth, "settings": _fingerprint(self.settings)}
+        await self.audit(started, "ok", "")
+
     async def close(self) -> None:
         """Report the useful pages that wait, and close the channels."""
         for close in self.closing:
@@ -137,6 +171,10 @@ class Gateway:
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
+        if self.audit_log is not None:
+            with contextlib.suppress(Unavailable):  # it says so already, and there is nobody to refuse
+                await self.audit(_of_gateway(audit.Act.STOPPED), "ok", "")
+            await self.audit_log.close()
 
 
 def build(settings: Settings) -> Gateway:
@@ -213,7 +251,30 @@ def build(settings: Settings) -> Gateway:
         feedback=build_feedback(settings),
         evaluations=build_evaluations(settings),
         prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), StructuredPrompts())),
+        audit_log=build_audit_log(settings),
     )
+
+
+def build_audit_log(settings: Settings) -> AuditLog | None:
+    """The audit log that the settings choose. Raises Unavailable when it must be written and cannot be."""
+    if not settings.audit_dir:
+        return None
+    return AuditLog(
+        Path(settings.audit_dir),
+        refuse=settings.audit_failure == "refuse",
+        file_bytes=settings.audit_file_bytes,
+        keep_days=settings.audit_keep_days,
+    )
+
+
+def _fingerprint(settings: Settings) -> str:
+    """Changes when any setting does, and tells none."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
+
+
+def _of_gateway(act: audit.Act) -> audit.Record:
+    """An entry of the gateway itself."""
+    return audit.Record(secrets.token_hex(8), "gateway", "", audit.Action(act, "gateway"))
 
 
 def build_feedback(settings: Settings) -> FeedbackStore:

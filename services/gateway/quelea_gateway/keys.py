@@ -47,6 +47,11 @@ class Key:
     administrator: bool = True
 
     @property
+    def id(self) -> str:
+        """By which it is known in logs; tells nothing of it."""
+        return self.sha256[:12]
+
+    @property
     def principal(self) -> Principal:
         """Who calls with it. Raises InvalidInput when its rights are none."""
         for name in self.rights:
@@ -150,13 +155,18 @@ class KeyRing:
         self._stamp: tuple[int, int, int] | None = None
         self._keys: list[Key] = []
 
-    def principal_of(self, key: str) -> Principal | None:
-        """Who calls with a key, or None. Takes the same time for every key that is not known."""
+    def key_of(self, key: str) -> Key | None:
+        """A key as it is stored, or None. Takes the same time for every key that is not known."""
         self._reload()
         found, given = None, digest(key[:_LONGEST])
         for stored in self._keys:
             if hmac.compare_digest(stored.sha256, given):
                 found = stored
+        return found
+
+    def principal_of(self, key: str) -> Principal | None:
+        """Who calls with a key, or None."""
+        found = self.key_of(key)
         return found.principal if found else None
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from quelea_checker import Report
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
+from quelea_gateway.core import audit
 from quelea_gateway.core.agent.model import Run
 from quelea_gateway.core.model import Answer, Kept
 from quelea_gateway.core.review.verdicts import Grounding
@@ -66,7 +67,9 @@ _WEB_STAGES = ("web", "rank")
 
 
 def observe_answer(answer: Answer) -> None:
-    """Count and log an answer."""
+    """Count and log an answer, and note for the audit log which documents it showed."""
+    shown = (*answer.citations, *answer.further_reading)
+    audit.note("documents", *dict.fromkeys(one.document_id for one in shown if one.document_id))
     for stage, seconds in _STAGES.items():
         seconds.observe(answer.timings[stage] / 1000)
     ANSWERS.labels(answer.reader, answer.finish_reason).inc()
@@ -132,6 +135,7 @@ def observe_run(run: Run) -> None:
     RUN_TOKENS.inc(run.usage.tokens)
     RUN_REPAIRS.labels("repaired").inc(run.usage.repairs)
     RUN_REPAIRS.labels("gave_up").inc(run.usage.fallbacks)
+
 
 AUDIT_ENTRIES = Counter("quelea_audit_entries_total", "Entries of the audit log by how they ended.", ["end"])
 AUDIT_FAILING = Gauge("quelea_audit_failing", "1 while the audit log cannot be written, else 0.")

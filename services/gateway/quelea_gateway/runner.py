@@ -12,7 +12,8 @@ from typing import Any
 
 import grpc
 import uvicorn
-from quelea.gateway.v1 import agent_pb2_grpc, gateway_pb2_grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
 from quelea_kit.memory import Shortages
@@ -26,6 +27,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.rest.transport.protocol import HttpProtocol
+from quelea_gateway.rpc_door import Door
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)
@@ -62,6 +64,11 @@ def _bind(address: str) -> socket.socket:
     return listener
 
 
+def _rpcs(module: Any, service: str) -> ServiceDescriptor:
+    descriptor: ServiceDescriptor = module.DESCRIPTOR.services_by_name[service]
+    return descriptor
+
+
 class Running:
     """Both servers on one gateway.
 
@@ -82,8 +89,10 @@ class Running:
         self.http_port: int = self._socket.getsockname()[1]
 
         def register(server: grpc.aio.Server) -> None:
-            gateway_pb2_grpc.add_GatewayServiceServicer_to_server(GatewayServicer(gateway), server)
-            agent_pb2_grpc.add_AgentServiceServicer_to_server(AgentServicer(gateway), server)
+            answers: Any = Door(GatewayServicer(gateway), _rpcs(gateway_pb2, "GatewayService"), gateway)
+            gateway_pb2_grpc.add_GatewayServiceServicer_to_server(answers, server)
+            runs: Any = Door(AgentServicer(gateway), _rpcs(agent_pb2, "AgentService"), gateway)
+            agent_pb2_grpc.add_AgentServiceServicer_to_server(runs, server)
 
         self._grpc = Server(
             settings, [SERVICE, agent_service.SERVICE], register, gateway.ready, tls=public, outside=True
@@ -110,6 +119,7 @@ class Running:
 
     async def start(self) -> None:
         """Listen on both."""
+        await self._gateway.begin()
         await self._grpc.start()
         self._serving = asyncio.create_task(self._http.serve(sockets=[self._socket]))
         while not self._http.started and not self._serving.done():  # noqa: ASYNC110  # uvicorn has a flag, no event

@@ -10,6 +10,7 @@ Several gateways may share a folder, as no two write one file.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -36,6 +37,8 @@ log = get_logger(__name__)
 
 _BATCH = 256
 _RETRY_SECONDS = 1.0
+_STRANGERS = 10
+"""Refusals of callers who are not known that are recorded, in a second."""
 _NAME = re.compile(r"audit-\d{8}T\d{6}Z-[\w-]{1,60}-(?P<writer>[0-9a-f]{8})\.\d{6}\.jsonl")
 
 
@@ -81,6 +84,7 @@ class AuditLog:
         self._writer, self._part = secrets.token_hex(4), 0
         self._size = 0
         self._n = 0
+        self._strangers, self._stranger_at, self._left_out = float(_STRANGERS), time.monotonic(), 0
         self._why = ""
         self._closing = threading.Event()
         try:
@@ -135,6 +139,22 @@ class AuditLog:
         except OSError:
             self.admit()
             raise Unavailable("The audit log could not be written, so the call is refused.") from None
+
+    def write_stranger(self, entry: Mapping[str, Any]) -> None:
+        """Record a call of nobody who was let in. Of a flood of them some a second, so that they do not fill the disk;
+        the others are counted in the next one's `left_out`."""
+        now = time.monotonic()
+        self._strangers = min(_STRANGERS, self._strangers + (now - self._stranger_at) * _STRANGERS)
+        self._stranger_at = now
+        if self._strangers < 1:
+            self._left_out += 1
+            AUDIT_ENTRIES.labels("left out").inc()
+            return
+        self._strangers -= 1
+        left_out, self._left_out = self._left_out, 0
+        more = {"left_out": left_out} if left_out else {}
+        with contextlib.suppress(queue.Full):
+            self._queue.put_nowait(_Waiting({"at": _now(), **entry, **more}, Future()))
 
     def address(self, plain: str) -> str:
         """An address as a hash: equal addresses are seen to be equal, within this folder."""
@@ -278,7 +298,9 @@ def _matches(entry: Mapping[str, Any], name: str, value: str) -> bool:
     if name == "until":
         return str(entry["at"]) < value
     if name == "object":
-        return any(value == one or value in one for one in entry.get("objects", {}).values())
+        return any(
+            value == one or (isinstance(one, list) and value in one) for one in entry.get("objects", {}).values()
+        )
     return str(entry.get(name, "")) == value
 
 

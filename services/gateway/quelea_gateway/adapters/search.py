@@ -14,6 +14,7 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.adapters.retriever import iso
+from quelea_gateway.core import audit
 from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_gateway.core.model import Kept, Passage
 from quelea_gateway.core.web.model import KeepOrder, WebFound, WebPage
@@ -73,7 +74,7 @@ class SearchClient:
         with naming("search"):
             call = self._stub.SubmitDocument(messages(), timeout=self._upload_seconds)
             try:
-                return (await unary(call)).job
+                return _noted((await unary(call)).job)
             except (asyncio.CancelledError, QueleaError):
                 if failed:
                     raise failed[0] from None
@@ -132,7 +133,7 @@ class SearchClient:
     async def submit_url(self, request: search_pb2.SubmitUrlRequest) -> search_pb2.Job:
         """Have a page fetched and made a document; its job."""
         with naming("search"):
-            return (await unary(self._stub.SubmitUrl(request, timeout=self._call_seconds))).job
+            return _noted((await unary(self._stub.SubmitUrl(request, timeout=self._call_seconds))).job)
 
     async def web_pages(self, request: search_pb2.ListWebPagesRequest) -> search_pb2.ListWebPagesResponse:
         """What is remembered of pages of the web."""
@@ -272,3 +273,8 @@ class PageReader:
         """A page. Raises NotFound."""
         found = await self._search.page(document_id, page)
         return DocumentPage(found.text, found.pages, found.metadata.published)
+
+
+def _noted(job: search_pb2.Job) -> search_pb2.Job:
+    audit.note("jobs", job.id)
+    return job

@@ -103,6 +103,14 @@ ROUTES: dict[str, Action | None] = {
     "GET /v1/jobs/{job_id}": Action(Act.SAW, "job"),
     "GET /v1/jobs/{job_id}/events": Action(Act.SAW, "job"),
     "GET /v1/prompts": Action(Act.SAW, "prompts"),
+    "GET /v1/prompts/{name}/{language}/versions": Action(Act.LISTED, "prompt versions"),
+    "POST /v1/prompts/{name}/{language}/versions": Action(Act.CHANGED, "prompt"),
+    "DELETE /v1/prompts/{name}/{language}/versions/{version}": Action(Act.DELETED, "prompt"),
+    "GET /v1/prompts/{name}/{language}/diff": Action(Act.SAW, "prompt versions"),
+    "POST /v1/prompts/{name}/{language}/activate": Action(Act.CHANGED, "prompt in force"),
+    "POST /v1/prompts/{name}/{language}/roll-back": Action(Act.CHANGED, "prompt in force"),
+    "POST /v1/prompts/{name}/{language}/try": Action(Act.ASKED, "answer", "question"),
+    "GET /v1/usage": Action(Act.SAW, "usage"),
     "POST /v1/feedback": Action(Act.CHANGED, "feedback"),
     "GET /v1/feedback": Action(Act.EXPORTED, "feedback"),
     "DELETE /v1/feedback/{feedback_id}": Action(Act.DELETED, "feedback"),
@@ -171,6 +179,9 @@ TOOLS: dict[str, Action | None] = {
     "execute_python": Action(Act.RAN, "code"),
 }
 """The same of the tools of MCP."""
+
+TURNED_AWAY = (401, 403, "UNAUTHENTICATED", "PERMISSION_DENIED")
+"""Statuses of calls that are recorded whatever they were to do."""
 
 
 @dataclass
@@ -257,6 +268,6 @@ def json_of(body: bytes) -> Any:
 
 def outcome_of(status: int) -> Outcome:
     """Of an HTTP status."""
-    if status < 400:  # noqa: PLR2004  # where errors begin
+    if status < 400:  # where errors begin
         return "ok"
-    return "refused" if status < 500 else "failed"  # noqa: PLR2004
+    return "refused" if status < 500 else "failed"

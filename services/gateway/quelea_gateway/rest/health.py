@@ -36,6 +36,8 @@ class ReadyOut(BaseModel):
     dependencies: dict[str, DependencyOut]
     writing: DependencyOut
     """Whether new documents, pages and runs are stored; a full disk refuses them, and reading goes on."""
+    audit: DependencyOut
+    """Whether calls are recorded, where they are to be; `ready` is false while they are refused for want of it."""
 
 
 class InfoOut(BaseModel):
@@ -74,11 +76,14 @@ async def readyz(request: Request) -> JSONResponse:
     """200 when retriever, search and generator are serving; else 503 with the reason for each."""
     states = await gateway_of(request).dependencies()
     full = await gateway_of(request).writing()
-    ready = not any(states.values())
+    unrecorded = gateway_of(request).auditing()
+    refused = bool(unrecorded) and gateway_of(request).settings.audit_failure == "refuse"
+    ready = not any(states.values()) and not refused
     body = ReadyOut(
         ready=ready,
         dependencies={name: DependencyOut(ready=not why, reason=why) for name, why in states.items()},
         writing=DependencyOut(ready=not full, reason=full),
+        audit=DependencyOut(ready=not unrecorded, reason=unrecorded),
     )
     return JSONResponse(body.model_dump(), 200 if ready else 503)
 

@@ -13,6 +13,7 @@ from typing import Any
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 
+from quelea_gateway.core import audit
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settle
 from quelea_gateway.core.agent.live import Live, iso
@@ -96,6 +97,7 @@ class Manager:
         except BaseException:
             self._forget(run.id)
             raise
+        audit.note("runs", run.id)
         if live.asked_to_end is None:
             self._waiting.push(run.tenant, 1, live)
         if self._beating is None or self._beating.done():

@@ -16,12 +16,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
-from quelea_gateway.access import Caller, is_loopback_name
+from quelea_gateway.access import is_loopback_name
+from quelea_gateway.core import audit
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
 from quelea_gateway.rest.page_view import wants_html
 from quelea_gateway.rest.transport.body import drain, read_whole, replay, within
 from quelea_gateway.rest.transport.errors import response_of
+from quelea_gateway.rest.transport.recorder import Recorder
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -59,19 +61,37 @@ def _is_this_machine(host: str) -> bool:
 
 
 class _Sender:
-    """Adds the headers, and remembers what was sent."""
+    """Adds the headers, has the call recorded before its answer begins, and remembers what was sent."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, recorder: Recorder) -> None:
         self._send = send
+        self._recorder = recorder
         self.status = 0
+        self.whole = False
+        """Whether all of the answer went out."""
+        self.unrecorded: QueleaError | None = None
+        """Why the call, which must be recorded, could not be."""
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
             headers = MutableHeaders(scope=message)
+            if self.unrecorded is None:
+                try:
+                    await self._recorder.begin(message["status"], streamed=_is_stream(headers))
+                except QueleaError as error:
+                    self.unrecorded = error
+                    raise
+            self.status = message["status"]
+            headers["X-Request-Id"] = self._recorder.record.request
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
         await self._send(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self.whole = True
+
+
+def _is_stream(headers: MutableHeaders) -> bool:
+    return headers.get("content-type", "").startswith("text/event-stream")
 
 
 class AccessMiddleware:
@@ -99,12 +119,14 @@ class AccessMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, sender = time.perf_counter(), _Sender(send)
+        recorder = Recorder(self._gateway, scope)
+        started, sender = time.perf_counter(), _Sender(send, recorder)
         context = propagate.extract(Headers(scope=scope))
         HTTP_IN_FLIGHT.inc()
         with _tracer.start_as_current_span(f"{scope['method']} {scope['path'][:80]}", context=context):
             try:
-                await self._pass(scope, receive, sender)
+                with audit.recording(recorder.record):
+                    await self._pass(scope, receive, sender, recorder)
             except (ClientDisconnect, Cancelled):
                 sender.status = sender.status or Cancelled.http_status
             except QueleaError as error:
@@ -115,11 +137,13 @@ class AccessMiddleware:
                 sender.status = sender.status or Cancelled.http_status
                 raise
             except Exception as error:  # noqa: BLE001  # the log has it, and the caller is told
-                told = self._told(scope["method"], error)
+                # What was raised while the answer began, Starlette tells as an error of its own.
+                told = sender.unrecorded or self._told(scope["method"], error)
                 if sender.status == 0:
                     await response_of(told, scope["path"])(scope, receive, sender)
             finally:
                 HTTP_IN_FLIGHT.dec()
+                await recorder.end(sender.status, whole=sender.whole)
                 self._note(scope, sender.status, time.perf_counter() - started)
 
     def _told(self, method: str, error: Exception) -> QueleaError:
@@ -131,14 +155,15 @@ class AccessMiddleware:
         log.exception("request_failed", method=method)
         return QueleaError("Internal error; see the gateway's log.")
 
-    async def _pass(self, scope: MutableMapping[str, Any], receive: Receive, send: _Sender) -> None:
+    async def _pass(self, scope: MutableMapping[str, Any], receive: Receive, send: _Sender, recorder: Recorder) -> None:
         headers, path = Headers(scope=scope), scope["path"]
         limit = self._gateway.settings.max_body_bytes
         try:
             self._check_origin(headers)
             caller = None
             if path.startswith(_CLOSED) and scope["method"] != "OPTIONS":
-                caller = Caller(self._gateway.access, headers.get("authorization"))
+                caller = await self._gateway.access.let_in(headers.get("authorization"))
+                recorder.admit(caller)
         except QueleaError as error:
             if isinstance(error, Unauthenticated) and self._is_citation(scope, headers):
                 # A browser follows a citation's link without a key; the page at / can ask for one.
@@ -155,7 +180,9 @@ class AccessMiddleware:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)
             else:
-                await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
+                body = await read_whole(headers, receive, limit)
+                recorder.read(body)
+                await self._app(scope, replay(body, receive), send)
 
     def _check_origin(self, headers: Headers) -> None:
         """Keep other web pages out.
