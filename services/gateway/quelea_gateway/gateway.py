@@ -29,6 +29,7 @@ from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.usage_store import UsageStore
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core import audit
 from quelea_gateway.core.agent.prompts import AgentPrompts
@@ -39,6 +40,7 @@ from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
 from quelea_gateway.core.structured import StructuredPrompts
+from quelea_gateway.core.usage import is_refusal
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
@@ -71,6 +73,7 @@ class Gateway:
     feedback: FeedbackStore
     evaluations: EvaluationStore
     prompts: PromptEditor
+    usage: UsageStore
     audit_log: AuditLog | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
@@ -85,8 +88,12 @@ class Gateway:
             Overloaded: too many calls of this key.
         """
         caller = let_in()
-        with self.limiter.call(caller.name):
-            yield caller
+        try:
+            with self.limiter.call(caller.name):
+                yield caller
+        except QueleaError as error:
+            self.usage.count(caller.name, refusals=int(is_refusal(error)))
+            raise
 
     @property
     def statements(self) -> StatementReader:
@@ -167,6 +174,7 @@ class Gateway:
         await self.feedback.close()
         await self.evaluations.close()
         await self.prompts.close()
+        await self.usage.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
@@ -198,11 +206,13 @@ def build(settings: Settings) -> Gateway:
     )
     limits = WebLimits(pages=settings.web_pages, passages=settings.web_passages, seconds=settings.web_seconds)
     prompt_store = build_prompt_store(settings)
+    usage = build_usage(settings)
     generator = GeneratorClient(
         settings.generator,
         generate_seconds=settings.generate_seconds,
         evidence_tokens=settings.evidence_tokens,
         prompts=prompt_store.current,
+        spent=usage.count,
     )
     check_pool = CheckPool(
         processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
@@ -220,6 +230,7 @@ def build(settings: Settings) -> Gateway:
         checker=checker,
         tools=toolkit.catalogue if toolkit.on else None,
         prompts=prompt_store.current,
+        usage=usage,
     )
     return Gateway(
         settings=settings,
@@ -242,6 +253,7 @@ def build(settings: Settings) -> Gateway:
             checker,
             WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
             filings=search,
+            report=lambda question: usage.count(question.tenant, questions=1),
         ),
         reporter=reporter,
         check_pool=check_pool,
@@ -250,6 +262,7 @@ def build(settings: Settings) -> Gateway:
         toolkit=toolkit,
         feedback=build_feedback(settings),
         evaluations=build_evaluations(settings),
+        usage=usage,
         prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), StructuredPrompts())),
         audit_log=build_audit_log(settings),
     )
@@ -282,6 +295,13 @@ def build_feedback(settings: Settings) -> FeedbackStore:
     url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
     folder = local_folder(url)
     return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+
+
+def build_usage(settings: Settings) -> UsageStore:
+    """The store of usage that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.usage_url or f"{settings.runs_url.rstrip('/')}/usage"
+    folder = local_folder(url)
+    return UsageStore(url, keep_days=settings.usage_days, disk=Disk(folder, settings) if folder else None)
 
 
 def build_prompt_store(settings: Settings) -> PromptStore:

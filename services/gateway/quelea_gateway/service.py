@@ -227,6 +227,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             info = first.info
             info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
             info.metadata.uploader = caller.name
+            self._gateway.usage.count(caller.name, uploads=1)
             limit = (await self._gateway.search.info()).max_document_bytes
             return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
 
@@ -236,10 +237,11 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestUrlRequest, gateway_pb2.IngestUrlResponse],
     ) -> gateway_pb2.IngestUrlResponse:
         """Have a page of the web fetched and made a document; its job."""
-        with self._gateway.admitted(context):
+        with self._gateway.admitted(context) as caller:
             url = request.url.strip()
             if not url:
                 raise InvalidInput("url must not be empty.", details={"field": "url"})
+            self._gateway.usage.count(caller.name, uploads=1)
             wanted = search_pb2.SubmitUrlRequest(url=url, metadata=request.metadata)
             return gateway_pb2.IngestUrlResponse(job=await self._gateway.search.submit_url(wanted))
 

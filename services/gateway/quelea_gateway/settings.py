@@ -192,6 +192,13 @@ class Settings(ServiceSettings):
     prompts_url: str = ""
     """Where edited prompts are stored: a folder, or s3://bucket/prefix; empty: `prompts` within runs_url."""
 
+    usage_url: str = ""
+    """Where usage by key and day is stored: a folder, or s3://bucket/prefix, shared by all gateways; empty: `usage`
+    within runs_url."""
+
+    usage_days: int = Field(400, ge=2, le=4000)
+    """Days of usage that are kept."""
+
     prompt_versions: int = Field(100, gt=0, le=1000)
     """Versions of one prompt that are kept."""
 

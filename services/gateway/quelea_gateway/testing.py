@@ -39,6 +39,7 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
     usual["feedback_url"] = f"memory://feedback-{uuid.uuid4().hex}"  # a test leaves no files
     usual["evaluations_url"] = f"memory://evaluations-{uuid.uuid4().hex}"
+    usual["usage_url"] = f"memory://usage-{uuid.uuid4().hex}"
     usual["prompts_url"] = f"memory://prompts-{uuid.uuid4().hex}"
     given = {**usual, "retriever_wait_seconds": 0, **services.addresses, **settings}
     gateway = build(Settings(**given))

@@ -59,6 +59,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/tools/categories",
         "/v1/tools/select",
         "/v1/tools/{name}",
+        "/v1/usage",
         "/v1/watches",
         "/v1/watches/{watch_id}",
     }  # fmt: skip

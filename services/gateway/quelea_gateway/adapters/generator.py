@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
 import grpc
 from quelea.common.v1 import common_pb2
@@ -157,10 +157,17 @@ class GeneratorClient:
         generate_seconds: Deadline of an answer.
         evidence_tokens: Budget while the generator has not told its own.
         prompts: Tells the wordings to use in the place of built-in ones; they go with each request.
+        spent: Hears of the tokens of each text: a tenant, tokens_read, tokens_written.
     """
 
     def __init__(
-        self, target: str, *, generate_seconds: float, evidence_tokens: int, prompts: Prompts = built_in_only
+        self,
+        target: str,
+        *,
+        generate_seconds: float,
+        evidence_tokens: int,
+        prompts: Prompts = built_in_only,
+        spent: Callable[..., None] = lambda _tenant, **_tokens: None,
     ) -> None:
         # A text may be written twice: one that has not begun where a generator went is begun at another.
         retried = ["GetInfo", "Generate", "Complete", "Rewrite", "ListPrompts"]
@@ -168,6 +175,7 @@ class GeneratorClient:
         self._stub = generator_pb2_grpc.GeneratorServiceStub(self._channel)
         self._seconds = generate_seconds
         self._prompts = prompts
+        self._spent = spent
         self._info = ReaderInfo(reader="", model="", evidence_tokens=evidence_tokens)
         self._known_at = -math.inf
         self._ask_from = -math.inf
@@ -227,6 +235,8 @@ class GeneratorClient:
                 async for reply in replies:
                     for one in (reply, *reply.more):
                         if event := _event_from_wire(one):
+                            if isinstance(event, Finished):
+                                self._count(question.tenant, event)
                             yield event
 
     @contextlib.contextmanager
@@ -299,6 +309,7 @@ class GeneratorClient:
                         yield reply.delta.text
                     elif reply.HasField("completed"):
                         done, ended = reply.completed, True
+                        self._count(tenant, done)
                         yield CompletionEnd(
                             reason=done.reason,
                             model=done.model,
@@ -309,6 +320,9 @@ class GeneratorClient:
                         )
             if not ended:
                 raise Unavailable("The generator stopped before the completion was complete.")
+
+    def _count(self, tenant: str, end: Finished | generator_pb2.Completed) -> None:
+        self._spent(tenant, tokens_read=end.prompt_tokens, tokens_written=end.completion_tokens)
 
     async def close(self) -> None:
         """Close the channel."""

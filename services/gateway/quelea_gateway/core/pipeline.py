@@ -118,6 +118,7 @@ class Pipeline:
         web: The web step; None: there is no web.
         count: Estimates tokens of a text.
         filings: Says which sources filings are fetched from; None: from none.
+        report: Hears of each question.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class Pipeline:
         *,
         count: Callable[[str], int] = estimate_tokens,
         filings: FilingSources | None = None,
+        report: Callable[[Question], None] = lambda _: None,
     ) -> None:
         self._retriever = retriever
         self._generator = generator
@@ -138,6 +140,7 @@ class Pipeline:
         self._web = web
         self._count = count
         self._filings = filings
+        self._report = report
 
     async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
@@ -152,6 +155,7 @@ class Pipeline:
             ReaderFailed: the reader failed; carries the evidence.
         """
         clock = Clock()
+        self._report(question)
         question = await self._standing_alone(question, clock)
         reader = await self._generator.info()
         periods = AskedPeriods.of(question.asked, question.as_of)

@@ -37,6 +37,7 @@ from quelea_gateway.rest import (
     runs,
     tools,
     uploads,
+    usage,
     watches,
     web,
 )
@@ -64,6 +65,7 @@ ROUTES = (
     tools,
     jobs,
     prompts,
+    usage,
     feedback,
     evaluations,
 )

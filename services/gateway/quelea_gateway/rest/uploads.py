@@ -117,6 +117,7 @@ async def _submit(
             details={"limit": str(limit), "filename": name},
         )
     info = search_pb2.DocumentInfo(filename=name, metadata=metadata)
+    gateway.usage.count(metadata.uploader, uploads=1)
     return await gateway.search.submit(info, _pieces(file))
 
 
@@ -181,6 +182,7 @@ def _has_host(url: str) -> bool:
 async def _add_page(request: Request, gateway: Gateway) -> Response:
     submitted = _url_of(await read_whole(request.headers, request.receive, gateway.settings.max_body_bytes))
     wanted = search_pb2.SubmitUrlRequest(url=submitted.url, metadata=submitted.metadata.wire(common_pb2.PROVENANCE_WEB))
+    gateway.usage.count(key_of(request), uploads=1)
     job = await while_there(request, gateway.search.submit_url(wanted))
     taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or submitted.url)], errors=[])
     return JSONResponse(taken.model_dump(), 202)
