@@ -17,7 +17,7 @@ from quelea_cli.commands.facts import facts
 from quelea_cli.commands.fetch import fetch
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
-from quelea_cli.commands.local import backup, keys_app, restore
+from quelea_cli.commands.local import audit, backup, keys_app, restore
 from quelea_cli.commands.market import market
 from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.running import down, status
@@ -56,6 +56,7 @@ app.add_typer(tools_app, name="tools")
 app.add_typer(market, name="market")
 app.command()(mcp)
 app.add_typer(keys_app, name="keys")
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(audit)
 app.command()(backup)
 app.command()(restore)
 add_evaluation(app)

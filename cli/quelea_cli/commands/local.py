@@ -25,42 +25,89 @@ _MANIFEST = "quelea-backup.json"
 _FORMAT = 1
 
 
+Name = Annotated[str, typer.Argument(help="Name of the key.")]
+
+
 @keys_app.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Name of the key.")], home: HomeDir = DEFAULT_HOME, as_json: AsJson = False
+    name: Name,
+    tenant: Annotated[str, typer.Option(help="Whose key it is; empty: the default tenant's.")] = "",
+    right: Annotated[
+        list[str] | None, typer.Option(metavar="COLLECTION:RIGHT", help="read, write or manage; * is every collection.")
+    ] = None,
+    administrator: Annotated[
+        bool | None, typer.Option("--administrator/--no-administrator", help="May run the deployment.")
+    ] = None,
+    days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
+    home: HomeDir = DEFAULT_HOME,
+    as_json: AsJson = False,
 ) -> None:
     """Make a key and print it; only its hash is kept, so this is the only time it is shown."""
-    key = _keys(home, "create", name).strip()
+    options = [f"--right={one}" for one in right or []]
+    if tenant:
+        options.append(f"--tenant={tenant}")
+    if administrator is not None:
+        options.append("--administrator" if administrator else "--no-administrator")
+    _show_key(name, _keys(home, "create", name, f"--days={days:g}", *options), as_json)
+
+
+keys_app.command("add", help="The same as create.")(create_key)
+
+
+@keys_app.command("rotate")
+def rotate_key(
+    name: Name,
+    overlap: Annotated[float, typer.Option(metavar="HOURS", help="How long the old one opens as well.")] = 24,
+    home: HomeDir = DEFAULT_HOME,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new secret for a key and print it; for some hours the old one opens too."""
+    _show_key(name, _keys(home, "rotate", name, f"--overlap={overlap:g}"), as_json)
+
+
+def _show_key(name: str, key: str, as_json: bool) -> None:
     if as_json:
-        print_json({"name": name, "key": key})
+        print_json({"name": name, "key": key.strip()})
         return
     out, err = consoles()
-    say(out, key)
+    say(out, key.strip())
     say(err, "Keep it: only its hash is stored. Use it as QUELEA_API_KEY, or as Bearer token.", "dim")
 
 
 @keys_app.command("list")
 def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Names of the keys and when they were made."""
-    rows = [line.split("\t") for line in _keys(home, "list").splitlines()]
+    """The keys: id, tenant, rights, when they were made, expire and were last used."""
     if as_json:
-        print_json({"keys": [{"name": name, "created": created} for name, created in rows]})
+        print_json(json.loads(_keys(home, "list", "--json")))
         return
-    for row in rows:
-        say(consoles()[0], "\t".join(row))
+    for line in _keys(home, "list").splitlines():
+        say(consoles()[0], line)
 
 
 @keys_app.command("revoke")
-def revoke_key(name: Annotated[str, typer.Argument(help="Name of the key.")], home: HomeDir = DEFAULT_HOME) -> None:
+def revoke_key(name: Name, home: HomeDir = DEFAULT_HOME) -> None:
     """Make a key worthless at once."""
     _keys(home, "revoke", name)
     say(consoles()[0], f"The key of {name} no longer opens anything.")
 
 
+def audit(
+    context: typer.Context,
+    directory: Annotated[Path | None, typer.Option("--dir", help="Folder of the log; default: the home's.")] = None,
+    home: HomeDir = DEFAULT_HOME,
+) -> None:
+    """Read the audit log: who asked, saw and changed what. --subject, --act, --object, --since, --json, …"""
+    command = [sys.executable, "-m", "quelea_gateway.audit", f"--dir={directory or Home(home).audit}"]
+    done = subprocess.run([*command, *context.args], check=False)  # noqa: S603  # our own command line
+    if done.returncode:
+        raise typer.Exit(done.returncode)
+
+
 def _keys(home: Path, *arguments: str) -> str:
     place = Home(home)
     place.create()
-    command = [sys.executable, "-m", "quelea_gateway.keys", *arguments, "--file", str(place.keys)]
+    command = [sys.executable, "-m", "quelea_gateway.keys", *arguments]
+    command += [f"--file={place.keys}", f"--audit={place.audit}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own command line
     if done.returncode:
         raise CliError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "The key could not be made.")

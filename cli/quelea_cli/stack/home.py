@@ -54,6 +54,7 @@ class Home:
         self.documents = self.root / "documents"
         self.gateway = self.root / "gateway"
         self.keys = self.gateway / "keys.json"
+        self.audit = self.gateway / "audit"
         self.runs = self.root / "runs"
         self.evaluations = self.root / "evaluations"
         self.evaluation_runs = self.root / "evaluation-runs"

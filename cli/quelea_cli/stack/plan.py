@@ -144,6 +144,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_SEARCH": at["search"],
                 "QUELEA_GATEWAY_GENERATOR": at["generator"],
                 "QUELEA_GATEWAY_KEYS_FILE": str(home.keys),
+                "QUELEA_GATEWAY_AUDIT_DIR": str(home.audit),
                 "QUELEA_GATEWAY_EVALUATIONS_URL": str(home.evaluations),
                 "QUELEA_GATEWAY_EVALUATIONS_ADVICE": "" if is_installed() else ADVICE,
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",

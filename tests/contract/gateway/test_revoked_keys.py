@@ -77,3 +77,18 @@ async def test_other_keys_go_on(locked):
         keys.revoke(file, "other")
         assert other
         assert "event: answer" in (await asking).text
+
+
+async def test_a_rotated_key_opens_with_the_old_and_the_new_secret_without_a_restart(locked):
+    stand, file, old = locked
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
+
+        async def status(key):
+            return (await client.get("/v1/jobs", headers={"Authorization": f"Bearer {key}"})).status_code
+
+        new = keys.rotate(file, "desk", overlap_hours=1)
+        assert [await status(key) for key in (old, new)] == [200, 200]
+        newest = keys.rotate(file, "desk", overlap_hours=0)
+        assert [await status(key) for key in (old, new, newest)] == [200, 401, 200]
+        keys.revoke(file, "desk")
+        assert [await status(key) for key in (old, new, newest)] == [401, 401, 401]
