@@ -32,6 +32,7 @@ from quelea_gateway.rest import (
     fetch,
     health,
     jobs,
+    keys,
     openapi,
     prompts,
     runs,
@@ -66,6 +67,7 @@ ROUTES = (
     jobs,
     prompts,
     usage,
+    keys,
     feedback,
     evaluations,
 )

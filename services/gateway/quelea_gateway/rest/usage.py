@@ -48,7 +48,7 @@ class UsageRowOut(UsedOut):
         return cls(day=row.day, tenant=row.tenant, key=row.key, **asdict(row.usage))
 
 
-class UsageOut(ListOut):
+class UsageListOut(ListOut):
     """Usage between two days, by day, tenant and key."""
 
     day_from: Day
@@ -62,7 +62,7 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/v1/usage", response_model=UsageOut, responses={**_CONTENT, **ERRORS}, summary="Usage by key and day")
+@router.get("/v1/usage", response_model=UsageListOut, responses={**_CONTENT, **ERRORS}, summary="Usage by key and day")
 async def usage(
     request: Request,
     day_from: Annotated[Day, Query(alias="from", description="Empty: 30 days up to `to`.")] = "",
@@ -72,7 +72,7 @@ async def usage(
     output: Annotated[Literal["json", "csv"], Query(alias="format", description="csv has all rows.")] = "json",
     page_size: PageSize = DEFAULT_PAGE_SIZE,
     page_token: PageToken = "",
-) -> Response | UsageOut:
+) -> Response | UsageListOut:
     """Counted by all gateways that share the store; a few seconds may be missing of another one. For administrators."""
     administrator_of(request)
     last = date.fromisoformat(day_to) if day_to else datetime.now(UTC).date()
@@ -86,7 +86,7 @@ async def usage(
         head = ["day", "tenant", "key", *FIELDS]
         return csv_response([head, *([row.day, row.tenant, row.key, *_numbers(row.usage)] for row in rows)])
     page, next_page_token = page_of(rows, lambda row: f"{row.day} {row.tenant} {row.key}", page_size, page_token)
-    return UsageOut(
+    return UsageListOut(
         day_from=first.isoformat(),
         day_to=last.isoformat(),
         usage=[UsageRowOut.of(row) for row in page],
