@@ -48,6 +48,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/feedback/{feedback_id}",
         "/v1/fetch",
         "/v1/fetch/{run_id}/bundle",
+        "/v1/deployment",
         "/v1/keys",
         "/v1/keys/{key_id}",
         "/v1/keys/{key_id}/rotate",

@@ -105,6 +105,16 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         page, token = page_of(every, lambda one: one.id, request.page_size or 100, request.page_token)
         return retriever_pb2.ListDocumentsResponse(documents=page, next_page_token=token, total=len(every))
 
+    async def GetStats(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.GetStatsRequest, context: Any
+    ) -> retriever_pb2.GetStatsResponse:
+        """What it has in memory."""
+        documents = len(self._world.documents)
+        return retriever_pb2.GetStatsResponse(
+            documents=documents, passages=documents, store="memory", model="fake-encoder", dimension=8, version="fake",
+            indexed=True,
+        )  # fmt: skip
+
     async def ListFacts(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.ListFactsRequest, context: Any
     ) -> retriever_pb2.ListFactsResponse:

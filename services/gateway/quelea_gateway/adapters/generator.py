@@ -213,6 +213,7 @@ class GeneratorClient:
             prompt_version=reply.prompt_version,
             context_tokens=reply.context_tokens,
             adapters=tuple(reply.adapters),
+            version=reply.version,
         )
 
     async def generate(

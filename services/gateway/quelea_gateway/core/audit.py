@@ -114,6 +114,7 @@ ROUTES: dict[str, Action | None] = {
     "POST /v1/keys": Action(Act.CHANGED, "key"),
     "POST /v1/keys/{key_id}/rotate": Action(Act.CHANGED, "key"),
     "DELETE /v1/keys/{key_id}": Action(Act.DELETED, "key"),
+    "GET /v1/deployment": None,
     "GET /v1/usage": Action(Act.SAW, "usage"),
     "POST /v1/feedback": Action(Act.CHANGED, "feedback"),
     "GET /v1/feedback": Action(Act.EXPORTED, "feedback"),

@@ -454,6 +454,8 @@ class ReaderInfo:
     """Of a prompt and its answer together; 0 where unknown."""
     adapters: tuple[str, ...] = ()
     """Further names that a question's model may have."""
+    version: str = ""
+    """Of the generator."""
 
 
 @dataclass(frozen=True)

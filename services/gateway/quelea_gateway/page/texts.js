@@ -1,10 +1,12 @@
 // Every word of the page, in English and Chinese.
 
+import { ADMIN_TEXTS } from "./admintexts.js";
 import { AGENT_TEXTS } from "./agenttexts.js";
 import { COMPANY_TEXTS } from "./companytexts.js";
 import { EVALUATION_TEXTS } from "./evaluationtexts.js";
 
 const TEXTS = {
+  ...ADMIN_TEXTS,
   ...AGENT_TEXTS,
   ...COMPANY_TEXTS,
   ...EVALUATION_TEXTS,

@@ -25,6 +25,7 @@ from quelea_gateway.rest import (
     bundles,
     check,
     companies,
+    deployment,
     documents,
     evaluations,
     facts,
@@ -68,6 +69,7 @@ ROUTES = (
     prompts,
     usage,
     keys,
+    deployment,
     feedback,
     evaluations,
 )
