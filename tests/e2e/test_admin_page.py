@@ -97,7 +97,6 @@ async def test_keys_are_made_rotated_and_revoked(chromium: Any, tmp_path: Path) 
         await page.click("dialog[open] button[value=yes]")
         await page.wait_for_selector("button[aria-label='Revoke: desk']", state="detached")
         assert running.gateway.access.ring.principal_of(turned) is None
-        await page.click("#key-new summary")
         await page.fill("#key-new input[name=name]", "chief")
         await page.click("#key-new button[type=submit]")
         await page.locator(".error-line", has_text="already exists").wait_for()

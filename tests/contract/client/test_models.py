@@ -20,7 +20,7 @@ NAMES = {
     "GroundingOut": models.Grounding, "SearchOut": models.SearchResult, "FactOut": models.Fact,
     "CompanyOut": models.Company, "StatementOut": models.Statement, "CompanyComparisonOut": models.Comparison,
     "DocumentOut": models.Document, "PageOut": models.Page, "JobOut": models.Job, "UploadedOut": models.Uploaded,
-    "RunOut": models.Run, "InfoOut": models.Info,
+    "RunOut": models.Run, "InfoOut": models.Info, "UsageRowOut": models.UsageRow,
 }  # fmt: skip
 
 

@@ -86,6 +86,7 @@ export async function showPrompts(place) {
     const ask = async (event) => {
       event.preventDefault();
       if (!question.value.trim()) return;
+      tell.clear();
       trial.replaceChildren(el("p", { class: "wait" }, t("promptTrying")));
       try {
         const answer = await post(`${path()}/try`, { text: text.value, question: question.value });

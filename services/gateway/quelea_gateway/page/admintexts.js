@@ -103,8 +103,6 @@ export const ADMIN_TEXTS = {
   modelsAgent: ["Agent", "智能体"],
   modelsServed: ["Models that a question may name", "提问时可指定的模型"],
   modelsWriting: ["Storing", "写入"],
-  gate_calibrated: ["calibrated probability", "校准概率"],
-  gate_cosine: ["cosine", "余弦"],
   verifier_none: ["none", "无"],
 
   promptChoose: ["Prompt", "提示词"],
