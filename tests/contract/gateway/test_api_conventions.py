@@ -37,7 +37,7 @@ def is_list(schema, path, method, operation):
     # A statement and a comparison of any kind are one thing, like what a path that ends with a name gives.
     return (
         method == "get"
-        and not path.endswith(("}", "/statements", "/comparison", "/diff"))
+        and not path.endswith(("}", "/statements", "/comparison", "/diff", "/deployment"))
         and not path.startswith((*OPENAI, *PROBES))
         and holds_objects
     )

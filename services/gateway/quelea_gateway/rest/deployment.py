@@ -18,7 +18,7 @@ from quelea_gateway.version import VERSION
 router = APIRouter(tags=["operation"])
 
 
-class ServiceOut(BaseModel):
+class ServingServiceOut(BaseModel):
     """One service."""
 
     name: str
@@ -27,7 +27,7 @@ class ServiceOut(BaseModel):
     reason: str = Field(description="Why it is not ready.")
 
 
-class ReaderOut(BaseModel):
+class ServingReaderOut(BaseModel):
     """Who writes answers."""
 
     reader: str = Field(description="`extractive` quotes, `openai` is a language model.")
@@ -38,7 +38,7 @@ class ReaderOut(BaseModel):
     context_tokens: int = Field(description="Of a prompt and its answer together; 0 where unknown.")
 
 
-class EncoderOut(BaseModel):
+class ServingEncoderOut(BaseModel):
     """What passages and questions are compared by, and what is stored."""
 
     model: str = Field(description="Empty where the retriever does not answer.")
@@ -49,7 +49,7 @@ class EncoderOut(BaseModel):
     indexed: bool = Field(description="Whether the index is built; searches are right without it, and slower.")
 
 
-class GateOut(BaseModel):
+class ServingGateOut(BaseModel):
     """When local evidence is enough."""
 
     kind: str
@@ -59,17 +59,17 @@ class GateOut(BaseModel):
 class DeploymentOut(BaseModel):
     """What serves here."""
 
-    services: list[ServiceOut]
+    services: list[ServingServiceOut]
     writing: str = Field(description="Why nothing new is stored just now; empty while it is.")
-    reader: ReaderOut
-    encoder: EncoderOut
-    gate: GateOut
+    reader: ServingReaderOut
+    encoder: ServingEncoderOut
+    gate: ServingGateOut
     agent: bool = Field(description="Whether runs of the agent can be started.")
 
 
 @dataclass(frozen=True)
 class _Stored:
-    encoder: EncoderOut
+    encoder: ServingEncoderOut
     version: str
 
 
@@ -77,8 +77,8 @@ async def _stored(gateway: Gateway) -> _Stored:
     try:
         told = await gateway.retriever.stats()
     except QueleaError:  # its line says that it is away
-        return _Stored(EncoderOut(model="", dimension=0, store="", documents=0, passages=0, indexed=False), "")
-    encoder = EncoderOut(
+        return _Stored(ServingEncoderOut(model="", dimension=0, store="", documents=0, passages=0, indexed=False), "")
+    encoder = ServingEncoderOut(
         model=told.model,
         dimension=told.dimension,
         store=told.store,
@@ -105,15 +105,15 @@ async def _look(gateway: Gateway) -> DeploymentOut:
         gateway.writing(),
     )
     versions = {"retriever": stored.version, "search": search, "generator": reader.version}
-    services = [ServiceOut(name="gateway", version=VERSION, ready=True, reason="")]
+    services = [ServingServiceOut(name="gateway", version=VERSION, ready=True, reason="")]
     services += [
-        ServiceOut(name=name, version="" if why else versions.get(name, ""), ready=not why, reason=why)
+        ServingServiceOut(name=name, version="" if why else versions.get(name, ""), ready=not why, reason=why)
         for name, why in states.items()
     ]
     return DeploymentOut(
         services=services,
         writing=writing,
-        reader=ReaderOut(
+        reader=ServingReaderOut(
             reader=reader.reader,
             model=reader.model,
             adapters=list(reader.adapters),
@@ -122,7 +122,7 @@ async def _look(gateway: Gateway) -> DeploymentOut:
             context_tokens=reader.context_tokens,
         ),
         encoder=stored.encoder,
-        gate=GateOut(kind=gateway.settings.gate, verifier=gateway.settings.verifier),
+        gate=ServingGateOut(kind=gateway.settings.gate, verifier=gateway.settings.verifier),
         agent=gateway.analyst.on,
     )
 
