@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 import httpx2
 
@@ -34,6 +34,7 @@ from quelea_client.models import (
     Run,
     SearchResult,
     Statement,
+    UsageRow,
     WholeConversation,
 )
 from quelea_client.options import (
@@ -281,6 +282,20 @@ class AsyncClient:
     async def jobs(self, *, most: int = 1000) -> Rows[Job]:
         """Jobs, newest first."""
         return await self._all(calls.jobs, most)
+
+    async def usage(
+        self, day_from: str = "", day_to: str = "", *, by: Literal["", "key", "day"] = "", most: int = 100_000
+    ) -> Rows[UsageRow]:
+        """Who used how much, by day and key, or with the other summed up; for administrators.
+
+        Args:
+            day_from: The first day in UTC, YYYY-MM-DD; empty: 30 days up to the last.
+            day_to: The last one; empty: today.
+            by: "key" or "day".
+            most: Rows.
+        """
+        wanted = {"from": day_from, "to": day_to, "by": by}
+        return await self._all(lambda token, size: calls.usage(wanted, token, size), most)
 
     async def analyse(
         self,

@@ -36,6 +36,7 @@ from quelea_client.models import (
     Started,
     Statement,
     Uploaded,
+    UsageRow,
     WholeConversation,
 )
 
@@ -345,6 +346,11 @@ def _accepted(answer: httpx2.Response) -> Accepted:
 def jobs(token: str, size: int) -> Call[PageOf[Job]]:
     """GET /v1/jobs."""
     return Call("GET", "/v1/jobs", _page("jobs", Job), _paging(token, size))
+
+
+def usage(options: Mapping[str, Any], token: str, size: int) -> Call[PageOf[UsageRow]]:
+    """GET /v1/usage."""
+    return Call("GET", "/v1/usage", _page("usage", UsageRow), {**_query(options), **_paging(token, size)})
 
 
 def job(job_id: str) -> Call[Job]:

@@ -902,6 +902,24 @@ class Info(Record):
     max_document_bytes: int
     max_document_pages: int
     max_upload_files: int
+    administrator: bool = False
+    """Whether the key may administer."""
+
+
+class UsageRow(Record):
+    """What was used by a key on a day."""
+
+    day: str
+    """In UTC, YYYY-MM-DD; empty where rows are by key."""
+    tenant: str
+    key: str
+    """The key's name; empty where rows are by day."""
+    questions: int
+    tokens_read: int
+    tokens_written: int
+    runs: int
+    uploads: int
+    refusals: int
 
 
 def _flat(text: str) -> str:

@@ -18,6 +18,7 @@ from quelea_gateway.adapters.runs import Runs
 from quelea_gateway.adapters.sandbox import SandboxClient
 from quelea_gateway.adapters.search import PageReader, SearchClient
 from quelea_gateway.adapters.trajectories import TrajectoryFolder
+from quelea_gateway.adapters.usage_store import UsageStore
 from quelea_gateway.core.agent.decision.chat import Chat
 from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.core.agent.ports import Tools
@@ -26,6 +27,7 @@ from quelea_gateway.core.agent.runs.quota import RunLimits
 from quelea_gateway.core.agent.runs.run_requests import BudgetRules
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.ports import Checker
+from quelea_gateway.core.prompts import Prompts
 from quelea_gateway.metrics import observe_run
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
@@ -111,6 +113,8 @@ def build_analyst(
     search: SearchClient,
     checker: Checker,
     tools: Tools | None,
+    prompts: Prompts,
+    usage: UsageStore,
 ) -> Analyst:
     """The agent that the settings describe. Must be called inside the event loop."""
     budgets = BudgetRules(
@@ -138,6 +142,7 @@ def build_analyst(
         checks=checker,
         statements=StatementReader(retriever),
         pages=PageReader(search),
+        prompts=prompts,
     )
     rules = Rules(
         repairs=settings.agent_repairs,
@@ -160,7 +165,13 @@ def build_analyst(
         tenant_calls=settings.agent_day_calls,
         beat_seconds=settings.agent_beat_seconds,
     )
-    manager = Manager(ports, Runs(settings.runs_url), rules=rules, limits=limits, report=_report)
+
+    def report(run: Run, error: Exception | None) -> None:
+        _report(run, error)
+        if error is None:
+            usage.count(run.tenant, runs=1)
+
+    manager = Manager(ports, Runs(settings.runs_url), rules=rules, limits=limits, report=report)
     folder = local_folder(settings.runs_url)
     return Analyst(budgets, manager, sandbox, door, Disk(folder, settings) if folder else None)
 

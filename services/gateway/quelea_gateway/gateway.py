@@ -28,8 +28,10 @@ from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.gate_files import FittedGate, GateFiles
 from quelea_gateway.adapters.generator import GeneratorClient
+from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.usage_store import UsageStore
 from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
 from quelea_gateway.analyst import Analyst, build_analyst
@@ -38,14 +40,15 @@ from quelea_gateway.core.agent.decision.prompts import AgentPrompts
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker
-from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.query_plan import ModelPlanner
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
+from quelea_gateway.core.usage import is_refusal
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
+from quelea_gateway.prompt_editor import PromptEditor
 from quelea_gateway.rights import readable, writable
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
@@ -77,7 +80,8 @@ class Gateway:
     feedback: FeedbackStore
     conversations: ConversationStore
     evaluations: EvaluationStore
-    prompt_sources: tuple[PromptSource, ...] = ()
+    prompts: PromptEditor
+    usage: UsageStore
     audit_log: AuditLog | None = None
     redis: Redis | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
@@ -93,8 +97,12 @@ class Gateway:
             Overloaded: too many calls of this key.
         """
         caller = let_in()
-        with within(caller.principal.reach()), self.limiter.call(caller.name):
-            yield caller
+        try:
+            with within(caller.principal.reach()), self.limiter.call(caller.name):
+                yield caller
+        except QueleaError as error:
+            self.usage.count(caller.name, refusals=int(is_refusal(error)))
+            raise
 
     @contextlib.asynccontextmanager
     async def reading(
@@ -204,6 +212,8 @@ class Gateway:
         await self.feedback.close()
         await self.conversations.close()
         await self.evaluations.close()
+        await self.prompts.close()
+        await self.usage.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
@@ -237,8 +247,14 @@ def build(settings: Settings) -> Gateway:
         search.keep, seconds=settings.keep_seconds, most=settings.keep_queue, report=observe_kept
     )
     limits = WebLimits(pages=settings.web_pages, passages=settings.web_passages, seconds=settings.web_seconds)
+    prompt_store = build_prompt_store(settings)
+    usage = build_usage(settings)
     generator = GeneratorClient(
-        settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
+        settings.generator,
+        generate_seconds=settings.generate_seconds,
+        evidence_tokens=settings.evidence_tokens,
+        prompts=prompt_store.current,
+        spent=usage.count,
     )
     check_pool = CheckPool(
         processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
@@ -255,6 +271,8 @@ def build(settings: Settings) -> Gateway:
         search=search,
         checker=checker,
         tools=toolkit.catalogue if toolkit.on else None,
+        prompts=prompt_store.current,
+        usage=usage,
     )
     return Gateway(
         settings=settings,
@@ -277,9 +295,10 @@ def build(settings: Settings) -> Gateway:
             checker,
             WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
             filings=search,
-            planner=ModelPlanner(generator, seconds=settings.query_plan_seconds)
+            planner=ModelPlanner(generator, seconds=settings.query_plan_seconds, prompts=prompt_store.current)
             if settings.query_plan == "model"
             else None,
+            report=lambda question: usage.count(question.tenant, questions=1),
         ),
         gate=gate,
         reporter=reporter,
@@ -290,7 +309,8 @@ def build(settings: Settings) -> Gateway:
         feedback=build_feedback(settings),
         conversations=build_conversations(settings),
         evaluations=build_evaluations(settings),
-        prompt_sources=(generator, AgentPrompts(), structured.PROMPT, query_plan.PROMPT),
+        usage=usage,
+        prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), structured.PROMPT, query_plan.PROMPT)),
         audit_log=build_audit_log(settings),
         redis=redis,
     )
@@ -345,6 +365,20 @@ def build_conversations(settings: Settings) -> ConversationStore:
         turns=settings.conversation_turns,
         disk=Disk(folder, settings) if folder else None,
     )
+
+
+def build_usage(settings: Settings) -> UsageStore:
+    """The store of usage that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.usage_url or f"{settings.runs_url.rstrip('/')}/usage"
+    folder = local_folder(url)
+    return UsageStore(url, keep_days=settings.usage_days, disk=Disk(folder, settings) if folder else None)
+
+
+def build_prompt_store(settings: Settings) -> PromptStore:
+    """The store of prompts that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.prompts_url or f"{settings.runs_url.rstrip('/')}/prompts"
+    folder = local_folder(url)
+    return PromptStore(url, most=settings.prompt_versions, disk=Disk(folder, settings) if folder else None)
 
 
 def build_evaluations(settings: Settings) -> EvaluationStore:

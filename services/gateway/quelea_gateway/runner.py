@@ -13,17 +13,18 @@ from typing import Any
 import grpc
 import uvicorn
 from google.protobuf.descriptor import ServiceDescriptor
-from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc
+from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
 from quelea_kit.memory import Shortages
 from quelea_kit.server import Server, first_of
 from quelea_kit.tls import Folder
 
-from quelea_gateway import agent_service
+from quelea_gateway import agent_service, prompt_service
 from quelea_gateway.access import host_of
 from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.prompt_service import PromptServicer
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.rest.transport.protocol import HttpProtocol
@@ -93,10 +94,11 @@ class Running:
             gateway_pb2_grpc.add_GatewayServiceServicer_to_server(answers, server)
             runs: Any = Door(AgentServicer(gateway), _rpcs(agent_pb2, "AgentService"), gateway)
             agent_pb2_grpc.add_AgentServiceServicer_to_server(runs, server)
+            prompts: Any = Door(PromptServicer(gateway), _rpcs(prompts_pb2, "PromptService"), gateway)
+            prompts_pb2_grpc.add_PromptServiceServicer_to_server(prompts, server)
 
-        self._grpc = Server(
-            settings, [SERVICE, agent_service.SERVICE], register, gateway.ready, tls=public, outside=True
-        )
+        services = [SERVICE, agent_service.SERVICE, prompt_service.SERVICE]
+        self._grpc = Server(settings, services, register, gateway.ready, tls=public, outside=True)
         self.grpc_port = self._grpc.port
         self.given_up = self._grpc.given_up
         self._app = ConnectionDrain(build_app(gateway, Shortages(self._grpc.give_up)))

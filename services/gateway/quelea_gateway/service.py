@@ -232,6 +232,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             info = first.info
             info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
             info.metadata.uploader = caller.principal.subject
+            self._gateway.usage.count(caller.name, uploads=1)
             with within(await writable(self._gateway.search, caller.principal, info.metadata.collection)):
                 limit = (await self._gateway.search.info()).max_document_bytes
                 job = await self._gateway.search.submit(info, _pieces(requests, limit))
@@ -243,10 +244,11 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestUrlRequest, gateway_pb2.IngestUrlResponse],
     ) -> gateway_pb2.IngestUrlResponse:
         """Have a page of the web fetched and made a document; its job."""
-        async with self._gateway.writing_to(context, request.metadata.collection):
+        async with self._gateway.writing_to(context, request.metadata.collection) as caller:
             url = request.url.strip()
             if not url:
                 raise InvalidInput("url must not be empty.", details={"field": "url"})
+            self._gateway.usage.count(caller.name, uploads=1)
             wanted = search_pb2.SubmitUrlRequest(url=url, metadata=request.metadata)
             return gateway_pb2.IngestUrlResponse(job=await self._gateway.search.submit_url(wanted))
 

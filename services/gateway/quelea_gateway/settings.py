@@ -225,6 +225,19 @@ class Settings(ServiceSettings):
     """Names of the keys that may start, cancel and delete evaluations, as JSON: ["desk"]; every caller where keys are
     off."""
 
+    prompts_url: str = ""
+    """Where edited prompts are stored: a folder, or s3://bucket/prefix; empty: `prompts` within runs_url."""
+
+    usage_url: str = ""
+    """Where usage by key and day is stored: a folder, or s3://bucket/prefix, shared by all gateways; empty: `usage`
+    within runs_url."""
+
+    usage_days: int = Field(400, ge=2, le=4000)
+    """Days of usage that are kept."""
+
+    prompt_versions: int = Field(100, gt=0, le=1000)
+    """Versions of one prompt that are kept."""
+
     evaluations_url: str = ""
     """Where evaluations are, shared with their worker (`quelea eval work`): a folder, or s3://bucket/prefix; empty:
     `evaluations` within runs_url."""

@@ -30,6 +30,7 @@ from quelea_generator.wire import (
     to_completion,
     to_day,
     to_decline,
+    to_edits,
     to_gather,
     to_names,
     to_question,
@@ -187,6 +188,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         question = to_question(request.question, self._settings)
         check_tenant(request.tenant)
         history = to_turns(request.history, self._settings)
+        edits = to_edits(request.prompts)
         with self._place():
             made = await self._rewriter.rewrite(
                 question,
@@ -195,6 +197,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                 companies=to_names(request.companies),
                 model=request.model,
                 tenant=request.tenant,
+                edits=edits,
             )
         REWRITES.labels(made.by or "none").inc()
         return pb.RewriteResponse(question=made.question, by=made.by, prompt_version=made.prompt_version)

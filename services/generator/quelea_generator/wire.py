@@ -13,11 +13,12 @@ from quelea.generator.v1 import generator_pb2 as pb
 from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
+from quelea_kit.prompt_text import MOST_CHARS
 from quelea_kit.text_fields import check_length
 
 from quelea_generator.core.chat.completion import CompletionRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import Decline, Evidence, Figure, Operand, Quote, Sampling, Task, Turn
+from quelea_generator.core.model import Decline, Evidence, Figure, Operand, PromptEdit, Quote, Sampling, Task, Turn
 from quelea_generator.settings import GeneratorSettings
 
 _OPERAND_FIELDS = tuple(one.name for one in fields(Operand) if one.name != "number")
@@ -26,6 +27,7 @@ _SLOT = re.compile(r"\{(\d{1,3})\}")
 _LONGEST_TENANT = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 200, 300
 _MOST_STOPS = 4
+_MOST_EDITS = 8
 _ROLES = ("system", "user", "assistant")
 GATHER_SECONDS = 0.02
 """Text that comes within this time of the last piece goes out in one message: no eye reads faster."""
@@ -38,7 +40,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     Raises:
         InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or repeated,
             an invalid date, a temperature outside 0 to 2, a top_p outside 0 to 1, more than four stops or an empty one.
-        TooLarge: The question, the number of passages or their length is over its limit.
+        TooLarge: The question, the number of passages or their length, or the prompts are over their limit.
     """
     question = to_question(request.question, settings)
     check_tenant(request.tenant)
@@ -65,7 +67,14 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         evidence_incomplete=request.evidence_incomplete,
         tenant=request.tenant,
         sampling=_sampling(request),
+        edits=to_edits(request.prompts),
     )
+
+
+def to_edits(prompts: Sequence[pb.Prompt]) -> tuple[PromptEdit, ...]:
+    """Wordings of templates. Raises TooLarge."""
+    check_length([one.text for one in prompts], "prompts", _MOST_EDITS * MOST_CHARS)
+    return tuple(PromptEdit(one.name, one.language, one.text) for one in prompts)
 
 
 def _to_figures(request: pb.GenerateRequest) -> tuple[Figure, ...]:

@@ -21,7 +21,7 @@ NAMES = {
     "CompanyOut": models.Company, "StatementOut": models.Statement, "CompanyComparisonOut": models.Comparison,
     "DocumentOut": models.Document, "PageOut": models.Page, "JobOut": models.Job, "UploadedOut": models.Uploaded,
     "ConversationOut": models.Conversation, "WholeConversationOut": models.WholeConversation,
-    "RunOut": models.Run, "InfoOut": models.Info,
+    "RunOut": models.Run, "InfoOut": models.Info, "UsageRowOut": models.UsageRow,
 }  # fmt: skip
 
 

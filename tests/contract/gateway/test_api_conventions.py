@@ -37,7 +37,7 @@ def is_list(schema, path, method, operation):
     # A statement, a comparison and a quote's boxes are one thing, like what a path that ends with a name gives.
     return (
         method == "get"
-        and not path.endswith(("}", "/statements", "/comparison", "/boxes"))
+        and not path.endswith(("}", "/statements", "/comparison", "/boxes", "/diff", "/deployment"))
         and not path.startswith((*OPENAI, *PROBES))
         and holds_objects
     )

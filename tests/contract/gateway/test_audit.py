@@ -7,7 +7,7 @@ import os
 import httpx2
 import pytest
 from prometheus_client import REGISTRY
-from quelea.gateway.v1 import agent_pb2, gateway_pb2, gateway_pb2_grpc
+from quelea.gateway.v1 import agent_pb2, gateway_pb2, gateway_pb2_grpc, prompts_pb2
 from quelea_gateway import keys
 from quelea_gateway.adapters import audit_log
 from quelea_gateway.adapters.audit_log import read
@@ -56,7 +56,9 @@ async def test_the_table_has_every_route_every_rpc_and_every_tool_and_no_other()
     }
     assert set(audit.ROUTES) == routes
     services = [
-        gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"], agent_pb2.DESCRIPTOR.services_by_name["AgentService"]
+        gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"],
+        agent_pb2.DESCRIPTOR.services_by_name["AgentService"],
+        prompts_pb2.DESCRIPTOR.services_by_name["PromptService"],
     ]  # fmt: skip
     assert set(audit.RPCS) == {f"{one.full_name}/{method.name}" for one in services for method in one.methods}
     tools = await build_server(None).list_tools()

@@ -51,6 +51,17 @@ def asked(client, **more):
     )
 
 
+async def test_the_wording_that_administrators_chose_makes_the_json(stand, client):
+    editor = stand.gateway.prompts
+    built_in = await editor.version("structured", "en", "built-in")
+    text = built_in.text.replace("You put a written answer into JSON.", "Put the answer into JSON.")
+    saved = await editor.add("structured", "en", text, author="desk")
+    await editor.activate("structured", "en", saved.version, author="desk")
+    done = await asked(client)
+    assert done.model_extra["quelea"]["structured"]["prompt_version"] == saved.version
+    assert stand.world.completion_requests[-1].messages[0].text.startswith("Put the answer into JSON.")
+
+
 async def test_the_clients_own_parser_gets_its_object(stand, client):
     done = await client.chat.completions.parse(model="quelea", messages=[user(QUESTION)], response_format=Sales)
     message = done.choices[0].message

@@ -1,4 +1,4 @@
-"""`quelea chat` keeps the conversation; `quelea ask` shows how a follow-up was understood; `quelea prompts` lists."""
+"""`quelea chat` keeps the conversation; `quelea ask` shows how a follow-up was understood."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ import pytest
 from quelea_cli.commands.chat import trim
 
 Run = Callable[..., tuple[int, str, str]]
-PROMPTS = [
-    {"name": "answer", "language": "en", "version": "en-2.5dfffbaf", "text": "version: en-2\nBe concise [x]."},
-    {"name": "answer", "language": "zh", "version": "zh-2.af3d22ed", "text": "version: zh-2\n简洁。"},
-]
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -74,24 +70,3 @@ def test_ask_shows_how_a_follow_up_was_understood(gateway: Any, run: Run) -> Non
     assert out.splitlines()[0] == "asked: What were sales in [fiscal] 2022?"
     _, out, _ = run("ask", "What were sales?", "--no-stream")
     assert "asked:" not in out
-
-
-def test_prompts_are_listed_and_shown(gateway: Any, run: Run) -> None:
-    gateway.answer("/v1/prompts", (200, {"prompts": PROMPTS, "problems": ["The agent is away."]}))
-    code, out, err = run("prompts")
-    assert code == 0
-    assert [line.split()[:3] for line in out.splitlines()[1:]] == [
-        ["answer", "en", "en-2.5dfffbaf"],
-        ["answer", "zh", "zh-2.af3d22ed"],
-    ]
-    assert "The agent is away." in err
-    _, out, _ = run("prompts", "answer", "--language", "en")
-    assert gateway.seen[-1][2] == {"name": ["answer"], "language": ["en"]}
-    assert "Be concise [x]." in out
-
-
-def test_an_unknown_template_is_an_error(gateway: Any, run: Run) -> None:
-    gateway.answer("/v1/prompts", (200, {"prompts": [], "problems": []}))
-    code, _, err = run("prompts", "nothing")
-    assert code != 0
-    assert "No such template" in err

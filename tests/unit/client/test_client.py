@@ -298,3 +298,15 @@ def test_the_async_client_does_the_same(tmp_path: Path) -> None:
 def test_both_clients_have_the_same_methods() -> None:
     names = [{name for name in vars(kind) if not name.startswith("_")} for kind in (Client, AsyncClient)]
     assert names[0] == names[1]
+
+
+def test_usage_is_asked_for_by_its_days() -> None:
+    row = {
+        "day": "2026-11-27", "tenant": "", "key": "", "questions": 3, "tokens_read": 10, "tokens_written": 2, "runs": 0,
+        "uploads": 0, "refusals": 0,
+    }  # fmt: skip
+    served = Served(httpx2.Response(200, json={"usage": [row], "next_page_token": None}))
+    (found,) = served.client().usage("2026-11-01", "2026-11-30", by="day")
+    assert (found.day, found.questions) == ("2026-11-27", 3)
+    sent = served.requests[0].url.params
+    assert (sent["from"], sent["to"], sent["by"]) == ("2026-11-01", "2026-11-30", "day")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from quelea_fintext.text import estimate_tokens
 from quelea_generator.core.chat.prompt import build_prompt, context_line, fit_evidence, versions
-from quelea_generator.core.model import Evidence, Task, Turn
+from quelea_generator.core.chat.prompt_files import prompt_file
+from quelea_generator.core.model import Evidence, PromptEdit, Task, Turn
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -186,3 +187,25 @@ def test_the_oldest_turns_are_left_out() -> None:
     )
     kept = [message.content.split(" word")[0] for message in prompt.messages[1:-1]]
     assert kept == ["turn 4", "turn 5"]
+
+
+def edited(language: str, old: str, new: str) -> PromptEdit:
+    return PromptEdit("answer", language, prompt_file("answer", language).text.replace(old, new))
+
+
+def test_the_wording_that_a_request_brings_is_used_in_its_language_alone() -> None:
+    edits = (edited("en", "Be concise and professional", "Be short"),)
+    prompt = build_prompt(replace(ENGLISH, edits=edits), evidence_tokens=1000, history_tokens=100)
+    assert "- Be short:" in prompt.messages[0].content
+    assert prompt.version.rpartition(".")[0] == "en-4"
+    assert prompt.version != prompt_file("answer", "en").version
+    assert "Products\t60,584" in prompt.messages[-1].content
+    other = build_prompt(replace(CHINESE, edits=edits), evidence_tokens=1000, history_tokens=100)
+    assert other.version == prompt_file("answer", "zh").version
+
+
+@pytest.mark.parametrize(("old", "new"), [("$context\n", ""), ("$question", "$asked"), ("---warning---", "---more---")])
+def test_a_wording_that_does_not_fit_is_passed_over_and_the_version_says_so(old: str, new: str) -> None:
+    task = replace(ENGLISH, edits=(edited("en", old, new),))
+    prompt = build_prompt(task, evidence_tokens=1000, history_tokens=100)
+    assert prompt == build_prompt(ENGLISH, evidence_tokens=1000, history_tokens=100)

@@ -11,7 +11,7 @@ from quelea_generator.core.chat import prompt_files
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.prompt import build_prompt
 from quelea_generator.core.dialogue.rewriter import Rewrite, Rewriter, read_reply
-from quelea_generator.core.model import Evidence, Task, Turn
+from quelea_generator.core.model import Evidence, PromptEdit, Task, Turn
 from quelea_kit.errors import Overloaded, Unavailable
 from quelea_kit.json_schema import misfit
 
@@ -38,6 +38,15 @@ async def test_the_model_rewrites_and_its_template_is_named() -> None:
     assert "383,285 million" in messages[1].content
     assert "and the year before?" in messages[1].content
     assert "2024-11-22" in messages[1].content
+
+
+async def test_the_wording_that_a_request_brings_is_asked_with() -> None:
+    chat = FakeEndpoint(["How high was Apple's revenue in fiscal 2022?"])
+    text = prompt_files.prompt_file("rewrite", "en").text.replace("You never answer it.", "Never answer.")
+    edits = (PromptEdit("rewrite", "en", text),)
+    got = await rewriter(chat).rewrite("and the year before?", HISTORY, DAY, edits=edits)
+    assert got.prompt_version == prompt_files.parse("rewrite", "en", text).version
+    assert chat.seen[0][0].content.endswith("Never answer.")
 
 
 async def test_a_chinese_follow_up_is_asked_for_in_chinese() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
 from quelea_fintext.text import language_of, terms
 from quelea_kit.errors import Conflict, QueleaError
+from quelea_kit.prompt_text import parse
 
 from quelea_gateway.adapters.fake_world import World, noting, score
 
@@ -17,6 +18,14 @@ _UNABLE = {
     "en": "Unable to answer the question based on the information provided.",
     "zh": "根据已知信息无法回答该问题。",
 }
+
+
+PROMPTS = (
+    ("answer", "en", "en-1.0a", "version: en-1\n---system---\nAnswer.\n---user---\n$context $question\n"),
+    ("answer", "zh", "zh-1.0b", "version: zh-1\n---system---\n回答。\n---user---\n$context $question\n"),
+    ("schema", "en", "en-1.0c", "version: en-1\n---instruction---\n$schema\n"),
+)
+"""Name, language, version and text of the templates that it lists."""
 
 
 class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
@@ -74,8 +83,8 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
         events.append(
             generator_pb2.GenerateResponse(
                 finished=generator_pb2.Finished(
-                    reason=reason, reader="extractive", model="extractive-1", prompt_version="1", prompt_tokens=120,
-                    completion_tokens=30, total_ms=2,
+                    reason=reason, reader="extractive", model="extractive-1", prompt_version=_version(request),
+                    prompt_tokens=120, completion_tokens=30, total_ms=2,
                 )
             )
         )  # fmt: skip
@@ -120,11 +129,11 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
     async def ListPrompts(  # noqa: N802  # the wire's name
         self, request: generator_pb2.ListPromptsRequest, context: Any
     ) -> generator_pb2.ListPromptsResponse:
-        """Two of one template."""
+        """PROMPTS."""
         return generator_pb2.ListPromptsResponse(
             prompts=[
-                generator_pb2.Prompt(name="answer", language="en", version="en-1.0a", text="version: en-1\nAnswer."),
-                generator_pb2.Prompt(name="answer", language="zh", version="zh-1.0b", text="version: zh-1\n回答。"),
+                generator_pb2.Prompt(name=name, language=language, version=version, text=text)
+                for name, language, version, text in PROMPTS
             ]
         )
 
@@ -137,6 +146,12 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
             evidence_tokens=self._world.evidence_tokens,
             prompt_version="1", context_tokens=self._world.context_tokens,
         )  # fmt: skip
+
+
+def _version(request: generator_pb2.GenerateRequest) -> str:
+    """Of the wording that the request brings for its language; else "1"."""
+    language = language_of(request.question)
+    return next((parse(one.text).version for one in request.prompts if one.language == language), "1")
 
 
 def _is_json(text: str) -> bool:

@@ -53,12 +53,6 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             timings=retriever_pb2.SearchTimings(embed_ms=21, store_ms=3, rank_ms=2, total_ms=26),
         )
 
-    async def GetStats(  # noqa: N802  # the wire's name
-        self, request: retriever_pb2.GetStatsRequest, context: Any
-    ) -> retriever_pb2.GetStatsResponse:
-        """How many documents there are, and the encoder."""
-        return retriever_pb2.GetStatsResponse(documents=len(self._world.documents), model=self._world.encoder)
-
     async def FindCompanies(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.FindCompaniesRequest, context: Any
     ) -> retriever_pb2.FindCompaniesResponse:
@@ -111,6 +105,16 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         ]
         page, token = page_of(every, lambda one: one.id, request.page_size or 100, request.page_token)
         return retriever_pb2.ListDocumentsResponse(documents=page, next_page_token=token, total=len(every))
+
+    async def GetStats(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.GetStatsRequest, context: Any
+    ) -> retriever_pb2.GetStatsResponse:
+        """What it has in memory."""
+        documents = len(self._world.documents)
+        return retriever_pb2.GetStatsResponse(
+            documents=documents, passages=documents, store="memory", model=self._world.encoder, dimension=8, version="fake",
+            indexed=True,
+        )  # fmt: skip
 
     async def ListFacts(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.ListFactsRequest, context: Any

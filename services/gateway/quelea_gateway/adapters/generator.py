@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
 import grpc
 from quelea.common.v1 import common_pb2
@@ -27,7 +27,7 @@ from quelea_gateway.core.model import (
     ReaderInfo,
     Standalone,
 )
-from quelea_gateway.core.prompts import PromptTemplate
+from quelea_gateway.core.prompts import NO_EDITS, Prompts, PromptSet, PromptTemplate, built_in_only
 from quelea_gateway.core.review.decline import DeclineReason
 
 SERVICE = "quelea.generator.v1.GeneratorService"
@@ -41,6 +41,8 @@ _RENEW_SECONDS = 10.0
 _INFO_SECONDS = 1.0
 _AGAIN_SECONDS = 1.0
 _PROMPTS_SECONDS = 5.0
+_EDITABLE = ("answer", "rewrite")
+"""Templates for which a request may bring another wording."""
 _FINEST_MS, _COARSEST_MS, _STEP_MS = 20, 50, 10
 _STREAMS_A_STEP = 3
 _DECLINE_REASONS = {
@@ -70,6 +72,7 @@ def request_of(
     *,
     evidence_incomplete: bool,
     figures: tuple[Figure, ...] = (),
+    prompts: PromptSet = NO_EDITS,
 ) -> generator_pb2.GenerateRequest:
     """The wire's request; evidence is numbered from 1 in the given order."""
     return generator_pb2.GenerateRequest(
@@ -104,7 +107,13 @@ def request_of(
         tenant=question.tenant,
         figures=[_figure_to_wire(figure, evidence) for figure in figures],
         joined=True,
+        prompts=_edits(prompts, "answer"),
     )
+
+
+def _edits(prompts: PromptSet, name: str) -> list[generator_pb2.Prompt]:
+    """The wordings of a template, in each language that has one of its own."""
+    return [generator_pb2.Prompt(name=name, language=language, text=text) for _, language, text in prompts.of(name)]
 
 
 def _figure_to_wire(figure: Figure, evidence: tuple[Passage, ...]) -> common_pb2.Figure:
@@ -147,14 +156,26 @@ class GeneratorClient:
         target: gRPC address.
         generate_seconds: Deadline of an answer.
         evidence_tokens: Budget while the generator has not told its own.
+        prompts: Tells the wordings to use in the place of built-in ones; they go with each request.
+        spent: Hears of the tokens of each text: a tenant, tokens_read, tokens_written.
     """
 
-    def __init__(self, target: str, *, generate_seconds: float, evidence_tokens: int) -> None:
+    def __init__(
+        self,
+        target: str,
+        *,
+        generate_seconds: float,
+        evidence_tokens: int,
+        prompts: Prompts = built_in_only,
+        spent: Callable[..., None] = lambda _tenant, **_tokens: None,
+    ) -> None:
         # A text may be written twice: one that has not begun where a generator went is begun at another.
         retried = ["GetInfo", "Generate", "Complete", "Rewrite", "ListPrompts"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=retried)
         self._stub = generator_pb2_grpc.GeneratorServiceStub(self._channel)
         self._seconds = generate_seconds
+        self._prompts = prompts
+        self._spent = spent
         self._info = ReaderInfo(reader="", model="", evidence_tokens=evidence_tokens)
         self._known_at = -math.inf
         self._ask_from = -math.inf
@@ -192,6 +213,7 @@ class GeneratorClient:
             prompt_version=reply.prompt_version,
             context_tokens=reply.context_tokens,
             adapters=tuple(reply.adapters),
+            version=reply.version,
         )
 
     async def generate(
@@ -203,7 +225,10 @@ class GeneratorClient:
         figures: tuple[Figure, ...] = (),
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """Deltas and quotes, then Finished; leaving early cancels the call at the generator."""
-        request = request_of(question, evidence, evidence_incomplete=evidence_incomplete, figures=figures)
+        prompts = question.prompts or await self._prompts()
+        request = request_of(
+            question, evidence, evidence_incomplete=evidence_incomplete, figures=figures, prompts=prompts
+        )
         with naming("generator"), self._count_stream():
             request.gather_ms = gather_ms(self._streams)
             call = self._stub.Generate(request, timeout=self._seconds)
@@ -211,6 +236,8 @@ class GeneratorClient:
                 async for reply in replies:
                     for one in (reply, *reply.more):
                         if event := _event_from_wire(one):
+                            if isinstance(event, Finished):
+                                self._count(question.tenant, event)
                             yield event
 
     @contextlib.contextmanager
@@ -225,7 +252,10 @@ class GeneratorClient:
         """Its templates. Raises QueleaError."""
         with naming("generator"):
             reply = await unary(self._stub.ListPrompts(generator_pb2.ListPromptsRequest(), timeout=_PROMPTS_SECONDS))
-        return tuple(PromptTemplate(one.name, one.language, one.version, one.text) for one in reply.prompts)
+        return tuple(
+            PromptTemplate(one.name, one.language, one.version, one.text, is_editable=one.name in _EDITABLE)
+            for one in reply.prompts
+        )
 
     async def rewrite(self, question: Question, companies: Sequence[str] = ()) -> Standalone | None:
         """What a question asks that leans on its history; None when it stands alone. Raises QueleaError.
@@ -239,6 +269,7 @@ class GeneratorClient:
             model=question.model,
             tenant=question.tenant,
             companies=companies,
+            prompts=_edits(question.prompts or await self._prompts(), "rewrite"),
         )
         with naming("generator"):
             made = await unary(self._stub.Rewrite(request, timeout=_REWRITE_SECONDS))
@@ -279,6 +310,7 @@ class GeneratorClient:
                         yield reply.delta.text
                     elif reply.HasField("completed"):
                         done, ended = reply.completed, True
+                        self._count(tenant, done)
                         yield CompletionEnd(
                             reason=done.reason,
                             model=done.model,
@@ -289,6 +321,9 @@ class GeneratorClient:
                         )
             if not ended:
                 raise Unavailable("The generator stopped before the completion was complete.")
+
+    def _count(self, tenant: str, end: Finished | generator_pb2.Completed) -> None:
+        self._spent(tenant, tokens_read=end.prompt_tokens, tokens_written=end.completion_tokens)
 
     async def close(self) -> None:
         """Close the channel."""

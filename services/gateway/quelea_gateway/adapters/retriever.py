@@ -20,6 +20,7 @@ from quelea_gateway.core.model import Fact, Figure, Filters, Operand, Passage, R
 
 FACT_FIELDS = tuple(one.name for one in fields(Fact))
 _FIGURE_FIELDS = [one.name for one in fields(Figure) if one.name not in ("operands", "absent")]
+_STATS_SECONDS = 5.0
 _KNOWN_REASONS = set(retriever_pb2.ReadingNote.Reason.values()) - {retriever_pb2.ReadingNote.REASON_UNSPECIFIED}
 SERVICE = "quelea.retriever.v1.RetrieverService"
 
@@ -229,6 +230,11 @@ class RetrieverClient:
             stages=_stages(reply.timings),
             figures=figures_from_wire(reply.figures, [passage_from_wire(one) for one in reply.stating]),
         )
+
+    async def stats(self) -> retriever_pb2.GetStatsResponse:
+        """How much is stored, where, and with which encoder. Raises QueleaError."""
+        with naming("retriever"):
+            return await unary(self._stub.GetStats(retriever_pb2.GetStatsRequest(), timeout=_STATS_SECONDS))
 
     async def rank(self, query: str, passages: Sequence[Passage]) -> tuple[Ranked, ...]:
         """The passages by the same encoders, best first."""

@@ -1,4 +1,4 @@
-"""Prompts of the gateway's own calls of a language model: in templates/, with a version, a system and a user part."""
+"""Prompts of the gateway's own calls of a language model: in templates/, a system and a user part each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from functools import cache
 from importlib import resources
 from string import Template
 
+from quelea_kit import prompt_text
+
 from quelea_gateway.core.model import Message
-from quelea_gateway.core.prompts import PromptTemplate
+from quelea_gateway.core.prompts import PromptSet, PromptTemplate, in_force
 
 _LANGUAGES = ("en", "zh")
 _CLOSING = re.compile(r"<(?=\s{0,3}/\s{0,3}(?:answer|question)\b)", re.IGNORECASE)
@@ -25,27 +27,25 @@ class ChatPrompt:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def version(self, language: str) -> str:
-        """Changes with the template's text."""
-        return _parts(self._name, language)[0]
+    def template(self, language: str, edits: PromptSet) -> PromptTemplate:
+        """The wording in force."""
+        return in_force(_built_in(self._name, language), edits)[0]
 
-    def messages(self, language: str, **values: str) -> list[Message]:
+    def messages(self, template: PromptTemplate, **values: str) -> list[Message]:
         """System and user message with the values, which are data, filled in."""
-        _, system, user = _parts(self._name, language)
+        parts = prompt_text.parse(template.text).parts
         shown = {name: _CLOSING.sub("‹", text) for name, text in values.items()}
-        return [Message("system", system.substitute(shown)), Message("user", user.substitute(shown))]
+        return [
+            Message("system", Template(parts["system"]).substitute(shown)),
+            Message("user", Template(parts["user"]).substitute(shown)),
+        ]
 
     async def prompts(self) -> tuple[PromptTemplate, ...]:
         """The templates among those that are listed."""
-        return tuple(PromptTemplate(self._name, one, self.version(one), _read(self._name, one)) for one in _LANGUAGES)
+        return tuple(_built_in(self._name, one) for one in _LANGUAGES)
 
 
 @cache
-def _parts(name: str, language: str) -> tuple[str, Template, Template]:
-    """(version, system, user)."""
-    head, system, user = re.split(r"^---(?:system|user)---\n", _read(name, language), flags=re.MULTILINE)
-    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
-
-
-def _read(name: str, language: str) -> str:
-    return (resources.files(__package__) / "templates" / f"{name}.{language}.txt").read_text(encoding="utf-8")
+def _built_in(name: str, language: str) -> PromptTemplate:
+    text = (resources.files(__package__) / "templates" / f"{name}.{language}.txt").read_text(encoding="utf-8")
+    return PromptTemplate(name, language, prompt_text.parse(text).label, text)

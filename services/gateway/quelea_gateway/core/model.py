@@ -8,6 +8,7 @@ from typing import Literal
 
 from quelea_fintext.notices import Note, write_notes
 
+from quelea_gateway.core.prompts import PromptSet
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 
@@ -235,6 +236,8 @@ class Question:
     """What is searched for where that is neither: the pipeline's, while nobody can say what a follow-up means."""
     strict: bool = False
     """Sentences with a figure that the evidence does not support are withheld."""
+    prompts: PromptSet | None = None
+    """The wordings to ask with, where a draft is tried; None: those in force."""
 
     @property
     def asked(self) -> str:
@@ -460,6 +463,8 @@ class ReaderInfo:
     """Of a prompt and its answer together; 0 where unknown."""
     adapters: tuple[str, ...] = ()
     """Further names that a question's model may have."""
+    version: str = ""
+    """Of the generator."""
 
 
 @dataclass(frozen=True)

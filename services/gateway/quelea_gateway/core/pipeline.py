@@ -122,6 +122,7 @@ class Pipeline:
         count: Estimates tokens of a text.
         filings: Says which sources filings are fetched from; None: from none.
         planner: Takes questions apart into searches; None: a question is searched as it is.
+        report: Hears of each question.
     """
 
     def __init__(
@@ -135,6 +136,7 @@ class Pipeline:
         count: Callable[[str], int] = estimate_tokens,
         filings: FilingSources | None = None,
         planner: QueryPlanner | None = None,
+        report: Callable[[Question], None] = lambda _: None,
     ) -> None:
         self._retriever = retriever
         self._generator = generator
@@ -144,6 +146,7 @@ class Pipeline:
         self._count = count
         self._filings = filings
         self._planner = planner
+        self._report = report
 
     async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
@@ -158,6 +161,7 @@ class Pipeline:
             ReaderFailed: the reader failed; carries the evidence.
         """
         clock = Clock()
+        self._report(question)
         question = await self._standing_alone(question, clock)
         reader = await self._generator.info()
         periods = AskedPeriods.of(question.asked, question.as_of)

@@ -23,6 +23,7 @@ from quelea_kit.logging import get_logger
 from quelea_gateway.core.chat_prompts import ChatPrompt
 from quelea_gateway.core.model import CompletionEnd, Passage, Question, Reading, Retrieved
 from quelea_gateway.core.ports import ChatModel
+from quelea_gateway.core.prompts import Prompts, PromptTemplate, built_in_only
 
 log = get_logger(__name__)
 
@@ -70,17 +71,20 @@ class ModelPlanner:
     Args:
         model: The language model.
         seconds: How long a question waits for its plan.
+        prompts: The wordings in force.
     """
 
-    def __init__(self, model: ChatModel, *, seconds: float) -> None:
+    def __init__(self, model: ChatModel, *, seconds: float, prompts: Prompts = built_in_only) -> None:
         self._model = model
+        self._prompts = prompts
         self._seconds = seconds
-        self._kept: OrderedDict[tuple[str, str, str, str], tuple[float, tuple[str, ...]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], tuple[float, tuple[str, ...]]] = OrderedDict()
         self._resting = 0.0
 
     async def searches(self, question: Question) -> tuple[str, ...]:
         """What to search for beside the question; empty where the model fails, rests, or adds nothing."""
-        key = (question.tenant, question.model, question.as_of, question.asked)
+        template = PROMPT.template(language_of(question.text), await self._prompts())
+        key = (question.tenant, question.model, question.as_of, question.asked, template.version)
         now = time.monotonic()
         kept = self._kept.get(key)
         if kept and now - kept[0] < _KEPT_SECONDS:
@@ -89,7 +93,7 @@ class ModelPlanner:
             return ()
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self._plan(question)
+                found = await self._plan(question, template)
         except (QueleaError, ValueError, TimeoutError) as error:
             if not isinstance(error, Conflict):  # the extractive reader alone: nothing failed
                 log.warning("no_query_plan", why=str(error)[:200])
@@ -102,11 +106,11 @@ class ModelPlanner:
             self._kept.popitem(last=False)
         return found
 
-    async def _plan(self, question: Question) -> tuple[str, ...]:
+    async def _plan(self, question: Question, template: PromptTemplate) -> tuple[str, ...]:
         pieces: list[str] = []
         end = CompletionEnd("length")
         async for event in self._model.complete(
-            PROMPT.messages(language_of(question.text), question=question.asked, today=question.as_of),
+            PROMPT.messages(template, question=question.asked, today=question.as_of),
             json_schema=_SCHEMA,
             model=question.model,
             max_tokens=_MOST_TOKENS,

@@ -24,6 +24,7 @@ from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Question
 from quelea_gateway.core.numbers import figures as numbers
 from quelea_gateway.core.ports import ChatModel, Checker
+from quelea_gateway.core.prompts import NO_EDITS, PromptSet
 
 PROMPT = ChatPrompt("structured")
 _MOST_LEAVES = 400
@@ -68,7 +69,14 @@ class Structured:
 
 
 async def answer_as_json(
-    answer: Answer, question: Question, schema: str, model: ChatModel, checker: Checker, *, max_tokens: int
+    answer: Answer,
+    question: Question,
+    schema: str,
+    model: ChatModel,
+    checker: Checker,
+    *,
+    max_tokens: int,
+    prompts: PromptSet = NO_EDITS,
 ) -> Structured:
     """The answer as JSON.
 
@@ -79,6 +87,7 @@ async def answer_as_json(
         model: Writes it.
         checker: Looks for its figures.
         max_tokens: Longest JSON; 0: the generator's limit.
+        prompts: The wordings in force.
 
     Raises:
         Unavailable: What the model wrote does not fit the schema.
@@ -88,10 +97,11 @@ async def answer_as_json(
         return Structured("", answer.answer)
     text = _MARKERS.sub("", answer.answer).strip()
     language = language_of(question.text)
+    template = PROMPT.template(language, prompts)
     pieces: list[str] = []
     done = CompletionEnd("length")
     async for event in model.complete(
-        PROMPT.messages(language, schema=schema, question=question.asked, answer=text),
+        PROMPT.messages(template, schema=schema, question=question.asked, answer=text),
         json_schema=schema,
         model=question.model,
         max_tokens=max_tokens,
@@ -105,7 +115,7 @@ async def answer_as_json(
     made = Structured(
         "".join(pieces),
         model=done.model,
-        prompt_version=PROMPT.version(language),
+        prompt_version=template.version,
         prompt_tokens=done.prompt_tokens,
         completion_tokens=done.completion_tokens,
     )

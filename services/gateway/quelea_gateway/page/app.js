@@ -1,5 +1,6 @@
 // Quelea's page: boots the parts, switches views and language, says what the deployment is.
 
+import { hideAdmin, showAdmin, startAdmin } from "./admin.js";
 import { listRuns, offerAgent, startAgent } from "./agent.js";
 import { get } from "./api.js";
 import { startAsk } from "./ask.js";
@@ -14,7 +15,7 @@ import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
 const READY_MS = 15000;
-const VIEWS = ["agent", "companies", "documents", "evaluation"]; // beside the first one
+const VIEWS = ["agent", "companies", "documents", "evaluation", "admin"]; // beside the first one
 let info = null;
 let down = null;
 
@@ -39,6 +40,8 @@ function route() {
   showConversations(name === "ask");
   const conversation = path.match(/^\/conversations\/([^/]+)$/);
   if (conversation) openConversation(decodeURIComponent(conversation[1]));
+  if (name === "admin") showAdmin(query);
+  else hideAdmin();
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();
@@ -73,6 +76,7 @@ function draw() {
     const reader = { extractive: t("extractive"), "": t("readerAway") }[info.reader];
     $("reader-line").textContent = reader ?? t("model", { model: info.model });
     const web = (info.web_providers ?? []).length > 0;
+    show($("tab-admin"), info.administrator);
     show($("route-choice"), web);
     offerWeb(web);
     const formats = info.formats.map(formatName).join(current() === "zh" ? "、" : ", ");
@@ -104,6 +108,7 @@ startAsk();
 startCompanies();
 startDocuments();
 startAgent();
+startAdmin();
 $("lang-en").addEventListener("click", () => setLanguage("en"));
 $("lang-zh").addEventListener("click", () => setLanguage("zh"));
 document.addEventListener("language", draw);

@@ -1,5 +1,6 @@
 // Every word of the page, in English and Chinese.
 
+import { ADMIN_TEXTS } from "./admintexts.js";
 import { AGENT_TEXTS } from "./agenttexts.js";
 import { ASK_TEXTS } from "./asktexts.js";
 import { COMPANY_TEXTS } from "./companytexts.js";
@@ -7,6 +8,7 @@ import { EVALUATION_TEXTS } from "./evaluationtexts.js";
 import { VIEWER_TEXTS } from "./viewertexts.js";
 
 const TEXTS = {
+  ...ADMIN_TEXTS,
   ...AGENT_TEXTS,
   ...ASK_TEXTS,
   ...COMPANY_TEXTS,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from quelea_gateway.core.model import ReaderInfo
 from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of, only_administrators
+from quelea_gateway.rest.state import gateway_of, only_administrators, principal_of
 from quelea_gateway.version import VERSION
 
 router = APIRouter(tags=["operation"])
@@ -57,6 +57,7 @@ class InfoOut(BaseModel):
     max_document_bytes: int
     max_document_pages: int
     max_upload_files: int
+    administrator: bool = Field(description="Whether the caller's key may administer.")
 
 
 @router.get("/healthz", response_model=HealthOut, summary="The process runs")
@@ -126,4 +127,5 @@ async def info(request: Request) -> InfoOut:
         max_document_bytes=search.max_document_bytes,
         max_document_pages=search.max_document_pages,
         max_upload_files=gateway.settings.max_upload_files,
+        administrator=principal_of(request).administrator,
     )

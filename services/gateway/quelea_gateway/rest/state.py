@@ -58,7 +58,14 @@ async def in_collections(
 
 async def only_administrators(request: Request) -> None:
     """Dependency of routes over what belongs to no tenant. Raises PermissionDenied."""
-    principal_of(request).require_administrator()
+    administrator_of(request)
+
+
+def administrator_of(request: Request) -> Principal:
+    """Who calls, an administrator. Raises PermissionDenied for anybody else."""
+    principal = principal_of(request)
+    principal.require_administrator()
+    return principal
 
 
 def base_url(request: Request) -> str:

@@ -21,7 +21,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import Collection
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
-from quelea_gateway.rest.state import gateway_of, principal_of, write_in
+from quelea_gateway.rest.state import gateway_of, key_of, principal_of, write_in
 from quelea_gateway.rest.transport.body import read_whole
 from quelea_gateway.rest.transport.errors import body_of, error_headers
 from quelea_gateway.rest.transport.streams import while_there
@@ -124,6 +124,7 @@ async def _submit(
             details={"limit": str(limit), "filename": name},
         )
     info = search_pb2.DocumentInfo(filename=name, metadata=metadata)
+    gateway.usage.count(metadata.uploader, uploads=1)
     return await gateway.search.submit(info, _pieces(file))
 
 
@@ -196,6 +197,7 @@ async def _add_page(request: Request, gateway: Gateway) -> Response:
     said = submitted.metadata.wire(common_pb2.PROVENANCE_WEB)
     said.collection = submitted.collection
     wanted = search_pb2.SubmitUrlRequest(url=submitted.url, metadata=said)
+    gateway.usage.count(key_of(request), uploads=1)
     job = await while_there(request, gateway.search.submit_url(wanted))
     taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or submitted.url)], errors=[])
     return JSONResponse(taken.model_dump(), 202)

@@ -113,6 +113,15 @@ PLAIN = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
+class PromptEdit:
+    """The wording of a template that a request brings."""
+
+    name: str
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A question with its evidence, best passage first."""
 
@@ -130,6 +139,8 @@ class Task:
     """What the statements in the evidence say to the question."""
     sampling: Sampling = PLAIN
     """How a language model chooses its words; other readers pass over it."""
+    edits: tuple[PromptEdit, ...] = ()
+    """Wordings of templates that the request brings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ import pytest
 from quelea_gateway.adapters.fake_door import FakeMarket
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
 from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.core.agent.decision import prompts
 from quelea_gateway.core.agent.ports import DocumentPage
+from quelea_gateway.core.prompts import NO_EDITS, PromptSet, labelled
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
 from support.agent_world import FAST, QUOTES, URL, Knowledge, SayingModel, asking, good, ran, world
 
@@ -246,6 +248,27 @@ async def test_trajectories_are_the_four_sub_tasks():
         assert one["output"]
         assert [message["role"] for message in one["messages"]] == ["system", "user"]
         assert one["prompt_version"].startswith(f"agent-{one['subtask']}-en")
+
+
+async def test_a_run_keeps_the_wording_that_was_in_force_when_it_began():
+    built_in = next(one for one in prompts.prompts() if (one.name, one.language) == ("agent-plan", "en"))
+    text = labelled(
+        built_in.text.replace("First you describe your role", "Describe your role"), built_in, "edit-1"
+    ).text
+    told = [PromptSet({("agent-plan", "en"): text}), NO_EDITS]
+
+    async def in_force():
+        return told.pop(0)
+
+    model = SayingModel(good())
+    ports = dataclasses.replace(world(model), prompts=in_force)
+    await done(ports)
+    plan = next(messages for kind, messages, _ in model.asked if kind == "plan")
+    assert "Describe your role, then you plan." in plan[0].text
+    versions = {one["subtask"]: one["prompt_version"] for one in ports.trajectories.kept}
+    assert versions["plan"].startswith("agent-plan-en-edit-1.")
+    assert versions["code"] == prompts.version("code", "en")
+    assert told == [NO_EDITS], "asked for once"
 
 
 async def test_hostile_file_names_and_types():

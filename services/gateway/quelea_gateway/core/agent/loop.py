@@ -44,7 +44,7 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
         raise Conflict(
             "No language model is configured, and the agent needs one: start the generator with reader openai."
         )
-    work = Work(run_id, request, ports, rules, journal, info, started)
+    work = Work(run_id, request, ports, rules, journal, info, started, await ports.prompts())
     try:
         await _prepare(work)
         why, said = await _loop(work)

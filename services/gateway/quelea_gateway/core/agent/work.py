@@ -33,6 +33,7 @@ from quelea_gateway.core.agent.ports import (
     Trajectories,
     WebSearch,
 )
+from quelea_gateway.core.prompts import NO_EDITS, Prompts, PromptSet, built_in_only
 
 _KEYS = re.compile(r"quelea_[A-Za-z0-9_-]{20,}|\bsk-[A-Za-z0-9_-]{20,}")
 
@@ -52,6 +53,7 @@ class Ports:
     checks: Checks | None = None
     statements: Statements | None = None
     pages: Pages | None = None
+    prompts: Prompts = built_in_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Work:
     journal: Journal
     info: ModelInfo
     started: float
+    prompts: PromptSet = NO_EDITS
+    """The wordings of prompts that were in force when the run began."""
     actions: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     profile: str = ""

@@ -65,7 +65,13 @@ async def chat(body: ChatIn, question: Question, schema: str, request: Request) 
 async def _make_json(gateway: Gateway, question: Question, schema: str, body: ChatIn) -> tuple[Answer, Structured]:
     answer = await whole(gateway, question)
     return answer, await answer_as_json(
-        answer, question, schema, gateway.generator, gateway.checker, max_tokens=longest(body)
+        answer,
+        question,
+        schema,
+        gateway.generator,
+        gateway.checker,
+        max_tokens=longest(body),
+        prompts=await gateway.prompts.store.current(),
     )
 
 

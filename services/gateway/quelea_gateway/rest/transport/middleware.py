@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse
 
 from quelea_gateway.access import Caller, is_loopback_name
 from quelea_gateway.core import audit
+from quelea_gateway.core.usage import REFUSED as REFUSED_STATUSES
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
 from quelea_gateway.rest.cookies import session_cookie
@@ -148,6 +149,8 @@ class AccessMiddleware:
                 HTTP_IN_FLIGHT.dec()
                 await recorder.end(sender.status, whole=sender.whole)
                 self._note(scope, sender.status, time.perf_counter() - started)
+                owner = scope.get("state", {}).get("key", "")
+                self._gateway.usage.count(owner, refusals=int(sender.status in REFUSED_STATUSES))
 
     def _told(self, method: str, error: Exception) -> QueleaError:
         """What a caller hears of an error that nobody foresaw."""

@@ -15,7 +15,7 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
 from quelea_generator.core.chat import prompt_files
-from quelea_generator.core.chat.prompt_files import prompt_file
+from quelea_generator.core.chat.prompt_files import template_for
 from quelea_generator.core.figures import write_figures
 from quelea_generator.core.model import Evidence, Task, Turn
 
@@ -118,7 +118,7 @@ def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
 def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
     """The messages for a task, in the language of its question."""
     language = language_of(task.question)
-    template = prompt_file("answer", language)
+    template = template_for("answer", language, task.edits)
     warning = template.parts["warning"]
     chosen = fit_evidence(task.evidence, evidence_tokens, warning)
     shown = {item.number for item, _ in chosen}

@@ -1,22 +1,28 @@
 """The prompt templates: files in `templates/`, NAME.LANGUAGE.txt, each with a version that the answers report.
 
-A file begins with a line "version: LABEL"; its parts follow, each after a line "---PART---". The reported version is
-the label and the first digits of the SHA-256 of the whole file, so that no change of a template goes unrecorded.
+A request may bring another wording of one (`PromptEdit`): the gateway keeps what administrators have changed and sends
+it along, so that every replica answers with the same. One that does not fit what is filled in here is passed over, and
+the version that is reported says so.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from string import Template
 
+from quelea_kit import prompt_text
+from quelea_kit.logging import get_logger
+
+from quelea_generator.core.model import PromptEdit
+
 LANGUAGES = ("en", "zh")
-_PART = re.compile(r"^---([a-z_]+)---\n", re.MULTILINE)
 _NAME = re.compile(r"([a-z_]+)\.(en|zh)\.txt")
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +55,34 @@ def folder() -> Traversable:
 
 def parse(name: str, language: str, text: str) -> PromptFile:
     """Read a template. Raises ValueError when it has no version."""
-    head, *rest = _PART.split(text)
-    label = head.strip().removeprefix("version:").strip()
-    if not head.startswith("version:") or not label:
-        raise ValueError(f"The template {name}.{language}.txt does not begin with a line 'version: LABEL'.")
-    parts = dict(zip(rest[::2], (part.strip() for part in rest[1::2]), strict=True))
-    return PromptFile(name, language, f"{label}.{sha256(text.encode()).hexdigest()[:8]}", text, parts)
+    try:
+        read = prompt_text.parse(text)
+    except ValueError as error:
+        raise ValueError(f"The template {name}.{language}.txt cannot be read. {error}") from error
+    return PromptFile(name, language, read.version, text, read.parts)
 
 
 @cache
 def prompt_file(name: str, language: str) -> PromptFile:
     """A template by name and language."""
     return parse(name, language, (folder() / f"{name}.{language}.txt").read_text(encoding="utf-8"))
+
+
+def template_for(name: str, language: str, edits: tuple[PromptEdit, ...]) -> PromptFile:
+    """The wording of a template that a request brings, where it does and it fits; else the one that is built in."""
+    for edit in edits:
+        if (edit.name, edit.language) == (name, language):
+            return _edited(edit) or prompt_file(name, language)
+    return prompt_file(name, language)
+
+
+@lru_cache(maxsize=64)
+def _edited(edit: PromptEdit) -> PromptFile | None:
+    wrong = prompt_text.misfits(edit.text, prompt_file(edit.name, edit.language).text)
+    if wrong:
+        log.warning("prompt_edit_passed_over", name=edit.name, language=edit.language, why=wrong)
+        return None
+    return parse(edit.name, edit.language, edit.text)
 
 
 def prompt_files() -> tuple[PromptFile, ...]:

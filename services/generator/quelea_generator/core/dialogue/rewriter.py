@@ -16,10 +16,10 @@ from quelea_kit.errors import QueleaError
 
 from quelea_generator.core.chat.completion import Completed, Completer, CompletionRequest
 from quelea_generator.core.chat.prompt import Message, escape_passage
-from quelea_generator.core.chat.prompt_files import prompt_file
+from quelea_generator.core.chat.prompt_files import template_for
 from quelea_generator.core.dialogue.follow_up import FollowUp, stand_alone
 from quelea_generator.core.dialogue.parts import read_parts
-from quelea_generator.core.model import Delta, Turn
+from quelea_generator.core.model import Delta, PromptEdit, Turn
 
 _TURNS = 6
 _TURN_CHARS = 600
@@ -76,15 +76,17 @@ class Rewriter:
         companies: tuple[str, ...] = (),
         model: str = "",
         tenant: str = "",
+        edits: tuple[PromptEdit, ...] = (),
     ) -> Rewrite:
         """The question, standing alone. Where the model fails, the rules decide.
 
-        `companies` are names by the caller's catalogue, as question and history write them.
+        `companies` are names by the caller's catalogue, as question and history write them; `edits` are wordings of
+        templates that the request brings.
         """
         ruled = await self._run(stand_alone, question, history, as_of, companies)
         if self._completer is None or not history or not _may_lean(question, ruled, companies):
             return _by_rules(question, ruled)
-        template = prompt_file("rewrite", language_of(question))
+        template = template_for("rewrite", language_of(question), edits)
         content = template.fill(
             "user",
             conversation="\n".join(_line(turn) for turn in history[-_TURNS:]),

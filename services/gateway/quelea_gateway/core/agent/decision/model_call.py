@@ -128,11 +128,11 @@ def _temperature(work: Work, usual: float, attempt: int) -> float:
 def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None) -> list[Message]:
     budget = work.prompt_tokens
     if misfit is None:
-        return prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
+        return prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget, edits=work.prompts)
     said, error = cut_middle(misfit[0], min(_SHOWN_BACK, budget // 6)), cut_middle(misfit[1], budget // 8)
-    again = prompts.repair(work.language, error)
+    again = prompts.repair(work.language, error, work.prompts)
     budget -= tokens(said) + tokens(again.text) + 16
-    first = prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
+    first = prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget, edits=work.prompts)
     return [*first, Message("assistant", said or "-"), again]
 
 
@@ -168,7 +168,7 @@ async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> 
             "step": work.step,
             "subtask": answered.kind,
             "language": work.language,
-            "prompt_version": prompts.version(answered.kind, work.language),
+            "prompt_version": prompts.version(answered.kind, work.language, work.prompts),
             "model": answered.model,
             "messages": [{"role": m.role, "content": work.scrubbed(m.text)} for m in answered.messages],
             "schema": answered.schema,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from string import Template
 
+from quelea_kit import prompt_text
+
 from quelea_gateway.core.agent.decision.token_budget import Section, share, tokens
 from quelea_gateway.core.model import Message
-from quelea_gateway.core.prompts import PromptTemplate
+from quelea_gateway.core.prompts import NO_EDITS, PromptSet, PromptTemplate, in_force
 
 KINDS = ("plan", "action", "code", "answer", "repair")
 _CODE_RULES = "code_rules"
@@ -30,18 +31,24 @@ def _read(kind: str, language: str) -> str:
 
 
 @cache
-def _parts(kind: str, language: str) -> _Parts:
-    head, system, user = re.split(r"^---(?:system|user)---\n", _read(kind, language), flags=re.MULTILINE)
-    return _Parts(head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip()))
+def _built_in(kind: str, language: str) -> PromptTemplate:
+    text = _read(kind, language)
+    return PromptTemplate(f"agent-{kind}", language, prompt_text.parse(text).label, text)
+
+
+@lru_cache(maxsize=128)
+def _split(template: PromptTemplate) -> _Parts:
+    parts = prompt_text.parse(template.text).parts
+    return _Parts(template.version, Template(parts["system"]), Template(parts["user"]))
+
+
+def _parts(kind: str, language: str, edits: PromptSet) -> _Parts:
+    return _split(in_force(_built_in(kind, language), edits)[0])
 
 
 def prompts() -> list[PromptTemplate]:
-    """Every template of the agent with its version."""
-    return [
-        PromptTemplate(f"agent-{kind}", language, _parts(kind, language).version, _read(kind, language))
-        for kind in KINDS
-        for language in LANGUAGES
-    ]
+    """Every template of the agent as it is built in."""
+    return [_built_in(kind, language) for kind in KINDS for language in LANGUAGES]
 
 
 class AgentPrompts:
@@ -59,16 +66,25 @@ def code_rules(language: str) -> dict[str, str]:
     return {"code_rules": text.partition("---user---\n")[2].strip()}
 
 
-def version(kind: str, language: str) -> str:
-    """The version of a template."""
-    return _parts(kind, language).version
+def version(kind: str, language: str, edits: PromptSet = NO_EDITS) -> str:
+    """The version of a template that is in force."""
+    return _parts(kind, language, edits).version
 
 
 def build(
-    kind: str, language: str, fixed: Mapping[str, str], sections: Sequence[Section], *, budget: int
+    kind: str,
+    language: str,
+    fixed: Mapping[str, str],
+    sections: Sequence[Section],
+    *,
+    budget: int,
+    edits: PromptSet = NO_EDITS,
 ) -> list[Message]:
-    """The messages of a sub-task; the sections are cut so that all of it fits the budget (tokens, estimated)."""
-    parts = _parts(kind, language)
+    """The messages of a sub-task; the sections are cut so that all of it fits the budget (tokens, estimated).
+
+    `edits` are wordings to use in the place of built-in ones.
+    """
+    parts = _parts(kind, language, edits)
     empty = {one.name: "" for one in sections}
     frame = tokens(parts.system.safe_substitute(fixed)) + tokens(parts.user.safe_substitute({**fixed, **empty})) + 16
     cut = share(sections, budget - frame)
@@ -79,6 +95,6 @@ def build(
     ]
 
 
-def repair(language: str, error: str) -> Message:
+def repair(language: str, error: str, edits: PromptSet = NO_EDITS) -> Message:
     """What is said about an answer that cannot be used."""
-    return Message("user", _parts("repair", language).user.safe_substitute(error=error))
+    return Message("user", _parts("repair", language, edits).user.safe_substitute(error=error))
