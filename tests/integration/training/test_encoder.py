@@ -141,12 +141,12 @@ def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Pa
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
 
     def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=240)
+        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
 
     killed = tmp_path / "killed"
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(command(killed), stderr=log, stdout=log, env=environment, start_new_session=True)
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while last_checkpoint(killed) is None:
             assert process.poll() is None, (tmp_path / "log").read_text()
             assert time.monotonic() < end, (tmp_path / "log").read_text()
@@ -207,6 +207,14 @@ def test_a_folder_goes_on_only_with_the_same_pairs(base: Path, pairs: Path, tmp_
         )
     with pytest.raises(BadInput, match=r"no sentence-transformers model|has no model\.safetensors"):
         running.run(Order((pairs,), (), tmp_path, tmp_path / "other"), recipe, Budget(), print)
+
+
+def test_the_rate_rises_and_falls_by_time_as_by_steps() -> None:
+    assert training.rate_at(0.0, 0.1) == pytest.approx(0.05)
+    assert training.rate_at(0.05, 0.1) == pytest.approx(0.5 * 0.95)
+    assert training.rate_at(0.1, 0.1) == pytest.approx(0.9)
+    assert training.rate_at(1.0, 0.1) == training.rate_at(1.2, 0.1) == 0.0
+    assert training.rate_at(0.0, 0.0) == 1.0
 
 
 def test_weaverbirds_objective_by_hand() -> None:

@@ -34,6 +34,7 @@ WEIGHTS = "trained.safetensors"
 _CHECKPOINTS, _LOGS, _BEST, _PROGRESS = "checkpoints", "logs", "best.safetensors", "progress.json"
 _KEPT = 2
 _SAY_EVERY = 15.0
+_LEAST_RATE = 0.05
 _STATE = "trainer_state.json"
 
 
@@ -147,6 +148,17 @@ def train(
     )
 
 
+def rate_at(done: float, warm_up: float) -> float:
+    """Of the highest learning rate, 0 to 1: a rise over the share `warm_up` of the work, then a fall to nothing.
+
+    Args:
+        done: Of the work, counted in steps or in time, 0 to 1.
+        warm_up: 0 to 1.
+    """
+    risen = min(max(done / warm_up, _LEAST_RATE), 1.0) if warm_up else 1.0  # the first step moves, too
+    return max(risen * (1.0 - done), 0.0)
+
+
 def last_checkpoint(out: Path) -> Path | None:
     """The newest checkpoint that is whole: its state, which is written after the weights, can be read."""
     found = [
@@ -216,11 +228,10 @@ class _Trainer(SentenceTransformerTrainer):
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """Warm up, then fall to nothing at the last step or at the end of time, whichever is nearer."""
-        warm = max(int(self._clock.warm_up * num_training_steps), 1)
 
         def factor(step: int) -> float:
             done = max(step / max(num_training_steps, 1), self._clock.share())
-            return float(min((step + 1) / warm, 1.0) * max(1.0 - done, 0.0))
+            return rate_at(done, self._clock.warm_up)
 
         self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
         return self.lr_scheduler
