@@ -31,6 +31,11 @@ def default_home() -> Path:
     return Path(".quelea/home") if checkout() else _xdg("XDG_DATA_HOME", ".local/share") / "quelea" / "home"
 
 
+def watched() -> Path:
+    """Folder of what `quelea ingest --watch` remembers."""
+    return default_home().parent / "watched"
+
+
 def samples() -> Path:
     """Folder of the samples; one that does not exist where they are not installed."""
     here = checkout()

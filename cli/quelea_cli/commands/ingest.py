@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from quelea_cli import folder_watch
 from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
@@ -45,6 +47,8 @@ class Upload:
     """Of a page of the web; path is then its last part."""
     collection: str = ""
     """Into which it goes; empty: the default one."""
+    away: bool = False
+    """It failed because the gateway, or a service behind it, stayed away."""
 
     @property
     def name(self) -> str:
@@ -121,12 +125,20 @@ def ingest(
     metadata: Annotated[
         str, typer.Option(help="JSON object, or a file with one; it overrides the metadata that the documents contain.")
     ] = "",
+    keep_watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Stay, and put in what is new or changes below the folders, until Ctrl-C."),
+    ] = False,
     collection: Into = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
     """Put documents into the knowledge base and wait until they can be found."""
+    if keep_watch:
+        with connect(url, api_key) as gateway:
+            stay(gateway, paths, read_metadata(metadata), collection, as_json=as_json)
+        return
     uploads, passed_over = find(paths)
     if not uploads:
         raise CliError(
@@ -149,6 +161,40 @@ def ingest(
         say(out, summary(uploads, passed_over))
     if failed:
         raise typer.Exit(1)
+
+
+def stay(gateway: Gateway, given: list[str], metadata: Json, collection: str, *, as_json: bool) -> None:
+    """Keep watch over folders until SIGINT or SIGTERM: a line, or with as_json an object, for every document."""
+    folders = [Path(one) for one in dict.fromkeys(given)]
+    if wrong := [str(one) for one in folders if not one.is_dir()]:
+        raise CliError(f"--watch takes folders; {wrong[0]} is not one.", EXIT_USAGE)
+    out, err = consoles()
+
+    def find_all() -> list[Upload]:
+        found = find_files(folders)[0]
+        for one in found:
+            one.collection = collection
+        return found
+
+    def note(upload: Upload) -> None:
+        if upload.job.get("state") not in _ENDED or upload.away:
+            return
+        if as_json:
+            print(json.dumps({"path": upload.name, **upload.job}, ensure_ascii=False), flush=True)
+        else:
+            say(out, outcome_line(upload))
+
+    notes = folder_watch.open_notes(folders, gateway.url, collection, json.dumps(metadata, sort_keys=True))
+    say(err, f"Watching {', '.join(given)}; end with Ctrl-C.")
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        folder_watch.watch(
+            folders, notes, find_all, lambda some: _follow(gateway, some, metadata, note), lambda line: say(err, line)
+        )
+    except KeyboardInterrupt:
+        say(err, "Watching no more.")
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def summary(uploads: list[Upload], passed_over: int) -> str:
@@ -261,6 +307,7 @@ def _follow(gateway: Gateway, uploads: list[Upload], metadata: Json, note: Calla
             if error.code not in (EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE):  # the next would fail the same way
                 raise
             upload.job = {"state": "failed", "error": error.message}
+            upload.away = error.code == EXIT_UNREACHABLE
             note(upload)
             if error.code == EXIT_UNREACHABLE:
                 pauses = ()  # the others are tried once each, until one is taken
