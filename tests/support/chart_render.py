@@ -30,6 +30,7 @@ _EVERYTHING: Object = {
     "models": {"enabled": True},
     "reader": {"model": "qwen", "apiKeySecret": "engine-key"},
     "web": {"enabled": True, "providersSecret": "providers"},
+    "filings": {"digestSecret": "digest"},
     "ingress": {
         "enabled": True,
         "className": "nginx",

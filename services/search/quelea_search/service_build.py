@@ -9,7 +9,7 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
-from quelea_search.filings.adapters.digest import Webhook
+from quelea_search.filings.adapters.digest import make_digest
 from quelea_search.filings.adapters.door import Door
 from quelea_search.filings.fetch import FilingFetch
 from quelea_search.filings.watching import Watching
@@ -57,7 +57,7 @@ def build_service(
     removals = Removals(shared, retriever)
     guard = Guard(shared.settings)
     filings = FilingFetch(shared, retriever, door)
-    watching = Watching(shared, filings, Webhook(shared.settings.filings_webhook.get_secret_value()))
+    watching = Watching(shared, filings, make_digest(shared.settings))
     service = SearchService(
         shared,
         retriever,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+import re
+from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from quelea_kit.settings import ServiceSettings
+
+_ADDRESS = re.compile(r"[!-+\--?A-~]{1,64}@[0-9A-Za-z.-]{1,255}")
+"""What goes into the headers From and To as it is: a part of printable ASCII without commas, and a domain."""
 
 
 class FilingSettings(ServiceSettings):
@@ -44,6 +48,49 @@ class FilingSettings(ServiceSettings):
 
     filings_webhook: SecretStr = SecretStr("")
     """Address that is told of new filings of watched companies: a POST of JSON, `text` for chats and `filings`."""
+
+    filings_mail_host: str = ""
+    """Mail server that sends the digest of new filings; empty: no mail is sent."""
+
+    filings_mail_port: int = Field(587, gt=0, le=65535)
+    """Its port for submission: 587 with starttls, 465 with tls."""
+
+    filings_mail_security: Literal["starttls", "tls", "none"] = "starttls"
+    """starttls: the connection is encrypted before anything is told, or nothing is sent. tls: from its beginning. none:
+    for a server on this machine or a network of its own, without a password."""
+
+    filings_mail_from: str = ""
+    """Mail address of the sender."""
+
+    filings_mail_to: str = ""
+    """Mail addresses of the recipients, separated by commas."""
+
+    filings_mail_user: str = ""
+    """Name to sign in with; empty: without signing in."""
+
+    filings_mail_password: SecretStr = SecretStr("")
+    """Password of that name."""
+
+    filings_mail_seconds: float = Field(20.0, gt=0, le=120)
+    """Deadline of one try of three."""
+
+    @property
+    def mail_recipients(self) -> list[str]:
+        """The addresses of filings_mail_to."""
+        return [one for one in (part.strip() for part in self.filings_mail_to.split(",")) if one]
+
+    @model_validator(mode="after")
+    def _mail_is_whole(self) -> Self:
+        if not self.filings_mail_host:
+            return self
+        for one in (self.filings_mail_from, *(self.mail_recipients or [""])):
+            if not _ADDRESS.fullmatch(one):
+                raise ValueError(f"filings_mail_from and filings_mail_to need mail addresses, got {one!r}")
+        if bool(self.filings_mail_user) != bool(self.filings_mail_password.get_secret_value()):
+            raise ValueError("set filings_mail_user and filings_mail_password together")
+        if self.filings_mail_user and self.filings_mail_security == "none":
+            raise ValueError("filings_mail_security=none would send the password in the clear: use starttls or tls")
+        return self
 
     @model_validator(mode="after")
     def _the_door_has_two_sides(self) -> Self:

@@ -13,7 +13,7 @@ from quelea_kit.reach import Reach, within
 
 from quelea_search.components import Components
 from quelea_search.core.jobs import Lane
-from quelea_search.filings.adapters.digest import Webhook
+from quelea_search.filings.adapters.digest import Digest
 from quelea_search.filings.adapters.watches_redis import no_watch
 from quelea_search.filings.core.model import NothingFiled, Wanted
 from quelea_search.filings.core.watch import Watch, looked_at, watch_of
@@ -36,7 +36,7 @@ class Watching:
     """
 
     def __init__(
-        self, shared: Components, fetch: FilingFetch, digest: Webhook, clock: Callable[[], float] = time.time
+        self, shared: Components, fetch: FilingFetch, digest: Digest, clock: Callable[[], float] = time.time
     ) -> None:
         self._shared = shared
         self.fetch = fetch

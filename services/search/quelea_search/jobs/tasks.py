@@ -18,7 +18,7 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
 from quelea_search.build import Records, make_door, make_records, parse_limits, share
 from quelea_search.components import WorkerComponents
-from quelea_search.filings.adapters.digest import Webhook
+from quelea_search.filings.adapters.digest import make_digest
 from quelea_search.filings.fetch import FilingFetch
 from quelea_search.filings.watching import Watching
 from quelea_search.jobs.celery_app import LOOK, LOOK_FOR_FILINGS, TASK, sender
@@ -90,8 +90,7 @@ async def _look_for_filings(app: Celery, settings: SearchSettings, child: _Child
     shared = share(settings, child.records, child.blobs, sender(settings, app, child.records.store))
     retriever, door = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds), make_door(settings)
     try:
-        webhook = Webhook(settings.filings_webhook.get_secret_value())
-        await Watching(shared, FilingFetch(shared, retriever, door), webhook).look()
+        await Watching(shared, FilingFetch(shared, retriever, door), make_digest(settings)).look()
     finally:
         await retriever.close()
         if door is not None:
