@@ -10,8 +10,8 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlsplit
 
 import typer
@@ -23,6 +23,9 @@ from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXI
 from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import consoles, print_json, say
+
+if TYPE_CHECKING:
+    from quelea_cli.object_store import Prefix
 
 KINDS = frozenset(
     ".pdf .html .htm .xhtml .docx .xlsx .xls .pptx .csv .tsv .json .jsonl .md .markdown .txt .text".split()
@@ -49,11 +52,13 @@ class Upload:
     """Into which it goes; empty: the default one."""
     away: bool = False
     """It failed because the gateway, or a service behind it, stayed away."""
+    prefix: Prefix | None = None
+    """Where an object of an object store is; path is then its name below it."""
 
     @property
     def name(self) -> str:
         """As the user named it."""
-        return self.url or str(self.path)
+        return self.url or (self.uri if self.prefix else str(self.path))
 
     @property
     def error(self) -> str:
@@ -87,11 +92,31 @@ def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
 
 
 def find(given: list[str]) -> tuple[list[Upload], int]:
-    """Addresses of web pages and everything that `find_files` finds, and how many files were passed over."""
+    """Web pages, objects, and all that `find_files` finds, of the given addresses; how many others were passed over."""
     urls = [one for one in given if one.lower().startswith(("http://", "https://"))]
-    found, passed_over = find_files([Path(one) for one in given if one not in urls])
+    stores = [one for one in given if one.startswith("s3://")]
+    found, passed_over = find_files([Path(one) for one in given if one not in urls and one not in stores])
     pages = [Upload(Path(urlsplit(url).path.rstrip("/") or "/"), url, url=url) for url in dict.fromkeys(urls)]
+    for url in dict.fromkeys(stores):
+        objects, others = _find_objects(url)
+        found += objects
+        passed_over += others
     return [*pages, *found], passed_over
+
+
+def _find_objects(url: str) -> tuple[list[Upload], int]:
+    """One object, where the address has the suffix of a known kind, else those of known kinds below it."""
+    from quelea_cli.object_store import Prefix  # noqa: PLC0415  # loads slowly, and few need it
+
+    if PurePosixPath(url).suffix.lower() in KINDS:
+        folder, _, name = url.rpartition("/")
+        prefix, names = Prefix(folder), [name]
+    else:
+        prefix = Prefix(url)
+        names = prefix.names()
+    known = [name for name in names if PurePosixPath(name).suffix.lower() in KINDS]
+    uploads = [Upload(Path(name), f"{prefix.url}/{name}", prefix=prefix) for name in known]
+    return uploads, len(names) - len(known)
 
 
 def read_metadata(given: str) -> Json:
@@ -119,7 +144,8 @@ def ingest(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH|URL...", help="Files, folders (with everything below them) or addresses of web pages."
+            metavar="PATH|URL...",
+            help="Files, folders (with everything below them), addresses of web pages, or s3://bucket/prefix.",
         ),
     ],
     metadata: Annotated[
@@ -340,7 +366,7 @@ def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
         upload.job = {"state": "queued", **answer["jobs"][0]}
         return
     try:
-        with upload.path.open("rb") as file:
+        with upload.prefix.opened(upload.path.as_posix()) if upload.prefix else upload.path.open("rb") as file:
             answer = gateway.request(
                 "POST",
                 "/v1/documents",
