@@ -11,7 +11,7 @@ from typing import BinaryIO
 from quelea_kit.errors import QueleaError
 from quelea_kit.storage import Storage
 
-from quelea_cli.errors import CliError
+from quelea_cli.errors import EXIT_NOT_FOUND, EXIT_USAGE, CliError
 
 
 class Prefix:
@@ -25,6 +25,8 @@ class Prefix:
     """
 
     def __init__(self, url: str) -> None:
+        if not url.partition("://")[2].split("/")[0]:
+            raise CliError(f"{url} names no bucket; use an address such as s3://bucket/prefix.", EXIT_USAGE)
         self.url = url.rstrip("/")
         with _told():
             self._storage = Storage(self.url, "The source")
@@ -42,10 +44,13 @@ class Prefix:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
-        """A copy of an object on this machine's disk, gone after the block. Raises OSError, CliError."""
+        """A copy of an object on this machine's disk, gone after the block. Raises OSError of the disk, CliError."""
         with tempfile.TemporaryFile() as copy:
-            with _told(), self._storage.opened(name) as file:
-                shutil.copyfileobj(file, copy)
+            try:
+                with _told(), self._storage.opened(name) as file:
+                    shutil.copyfileobj(file, copy)
+            except FileNotFoundError as error:
+                raise CliError("there is no such object", EXIT_NOT_FOUND) from error
             copy.seek(0)
             yield copy
 
