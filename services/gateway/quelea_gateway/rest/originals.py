@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote as url_quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -23,8 +23,8 @@ router = APIRouter(tags=["documents"])
 _SEALED = "default-src 'none'; sandbox"
 _HTML_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-_BYTES = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_ORIGINAL = {
+_BYTES: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "All bytes.", **_BYTES},
     206: {"description": "The bytes of the Range header.", **_BYTES},
     304: {"description": "They are those of If-None-Match."},
