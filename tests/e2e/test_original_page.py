@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -91,8 +92,9 @@ async def until(good: Callable[[Any], bool], look: Callable[[], Awaitable[Any]])
 
 
 async def width(tab) -> float:
-    """Of the drawn page."""
-    return float((await tab.locator(".sheet").bounding_box())["width"])
+    """Of the drawn page; no number while it is drawn anew."""
+    box = await tab.locator(".sheet").bounding_box()
+    return float(box["width"]) if box else math.nan
 
 
 async def darkness(tab, selector: str) -> float:
