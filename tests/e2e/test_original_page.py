@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import math
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,6 +20,9 @@ from quelea_search.adapters.formats import parse
 from quelea_search.adapters.formats.html_as_filed import render
 from quelea_search.adapters.formats.pdf_spans import locate
 from quelea_search.core.model import ParseLimits
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfgen.canvas import Canvas
 from support.browser import opened
 
 pytestmark = pytest.mark.browser
@@ -148,6 +152,22 @@ async def test_a_quote_is_marked_on_the_page_of_its_pdf(tab, page_stand):
     assert await tab.locator("#viewer").is_hidden()
     await tab.evaluate("localStorage.clear()")
     await tab.keyboard.press("Escape")
+
+
+async def test_fonts_that_the_file_does_not_bring_stand_under_the_quote(chromium, page_stand):
+    """Chinese, and Times of pdf.js's own fonts; `opened` fails when the page's policy is broken for them."""
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=(500, 300))
+    for y, font, text in ((200, "Times-Bold", "Revenue 4,321"), (100, "STSong-Light", "营业收入为四千三百二十一")):
+        canvas.setFont(font, 14)
+        canvas.drawString(50, y, text)
+    canvas.save()
+    for needle in ("Revenue 4,321", "营业收入为四千"):
+        async with opened(chromium, page_stand.url) as tab:
+            await tab.goto(keep(page_stand, file.getvalue(), "h.pdf", needle, media_type="application/pdf"))
+            await tab.wait_for_selector("#viewer .quote-box")
+            assert await darkness(tab, ".quote-box") > 0.03
 
 
 async def test_on_a_phone_one_stands_above_the_other(tab, page_stand):
