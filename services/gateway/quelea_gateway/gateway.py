@@ -30,6 +30,7 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.shared_limits import SharedLimits
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core import audit
 from quelea_gateway.core.agent.prompts import AgentPrompts
@@ -61,6 +62,7 @@ class Gateway:
     settings: Settings
     access: Access
     limiter: CallLimiter
+    tenant_limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
@@ -76,21 +78,37 @@ class Gateway:
     prompt_sources: tuple[PromptSource, ...] = ()
     audit_log: AuditLog | None = None
     redis: Redis | None = None
+    shared_limits: SharedLimits | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     @contextlib.contextmanager
     def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
-        """Who makes a gRPC call, as the door let him in, counted as under way until the block ends.
+        """Who makes a gRPC call, as the door let him in and counts him.
 
         Raises:
             Unauthenticated: no key, or one that is not known.
-            Overloaded: too many calls of this key.
         """
         caller = let_in()
-        with within(caller.principal.reach()), self.limiter.call(caller.name):
+        with within(caller.principal.reach()):
             yield caller
+
+    @contextlib.asynccontextmanager
+    async def counted(self, caller: Caller) -> AsyncIterator[None]:
+        """Around one call, which counts as under way until the block ends: here, and where gateways count together.
+
+        Raises:
+            Overloaded: too many calls of this key or of its tenant.
+        """
+        key, tenant = caller.name, caller.principal.tenant
+        async with contextlib.AsyncExitStack() as stack:
+            if self.shared_limits is not None:
+                bounds = (self.limiter.bound(key), self.tenant_limiter.bound(tenant))
+                await stack.enter_async_context(self.shared_limits.call(*bounds))
+            stack.enter_context(self.limiter.call(key))
+            stack.enter_context(self.tenant_limiter.call(tenant))
+            yield
 
     @contextlib.asynccontextmanager
     async def reading(
@@ -201,6 +219,8 @@ class Gateway:
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
+        if self.shared_limits is not None:
+            await self.shared_limits.close()
         if self.redis is not None:
             await self.redis.aclose()
         if self.audit_log is not None:
@@ -253,6 +273,7 @@ def build(settings: Settings) -> Gateway:
         settings=settings,
         access=access,
         limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        tenant_limiter=CallLimiter(settings.max_calls_per_tenant, settings.calls_per_minute_per_tenant, whose="tenant"),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,
@@ -281,6 +302,7 @@ def build(settings: Settings) -> Gateway:
         prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
         audit_log=build_audit_log(settings),
         redis=redis,
+        shared_limits=SharedLimits(redis) if redis else None,
     )
 
 
