@@ -1,25 +1,22 @@
 """What a call may touch: a tenant, and collections of it.
 
 The gateway knows who calls; every service behind it bounds what it finds, writes and removes by the reach of the call.
-A reach goes along as metadata, as the ids of a trace do: a channel of `quelea_kit.client` sends the reach of the task
-that calls, and `quelea_kit.server` makes it the reach of the task that answers. A call without one is of the default
-tenant, with all of its collections, as every call was before there were tenants.
+A reach goes along as metadata (reach_channel.py), as the ids of a trace do: a channel of `quelea_kit.client` sends the
+reach of the task that calls, and `quelea_kit.server` makes it the reach of the task that answers. A call without one is
+of the default tenant, with all of its collections, as every call was before there were tenants.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import hashlib
+import hmac
 import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
-
-import grpc
 
 from quelea_kit.errors import InvalidInput
-from quelea_kit.rpc_tracing import ForwardingChannel
 
 DEFAULT_TENANT = "default"
 """Of every document and key that names no tenant."""
@@ -27,10 +24,11 @@ DEFAULT_TENANT = "default"
 DEFAULT_COLLECTION = "default"
 """Where a document goes that names no collection; every tenant has it."""
 
-MOST_COLLECTIONS = 1000
+MOST_COLLECTIONS = 100
 """Of one tenant."""
 
-_KEY = "quelea-reach"
+_RANDOM = 32
+
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -43,6 +41,58 @@ def check_name(name: str, field: str) -> str:
             details={"field": field},
         )
     return name
+
+
+def place_of(tenant: str, collection: str) -> str:
+    """Tenant and collection, to stand in front of names and ids: "bonds.us:".
+
+    Empty for the default ones, whose names and ids are those of before there were tenants.
+    """
+    if (tenant, collection) == (DEFAULT_TENANT, DEFAULT_COLLECTION):
+        return ""
+    return f"{tenant}.{collection}:"
+
+
+def split_place(text: str) -> tuple[str, str, str]:
+    """Tenant, collection and the rest of a text that begins with a place, or with none."""
+    place, _, rest = text.rpartition(":")
+    tenant, _, collection = place.partition(".")
+    return tenant or DEFAULT_TENANT, collection or DEFAULT_COLLECTION, rest
+
+
+def name_in(place: str, name: str) -> str:
+    """A name in a place. No uri and no uploader has the character that it begins with, so places never meet."""
+    return f"\x1f{place}{name}" if place else name
+
+
+def id_in(place: str, document_id: str) -> str:
+    """The id of a document in a place: the same bytes may lie in several, each a document of its own.
+
+    Args:
+        place: Of `place_of`.
+        document_id: Of the bytes, 32 hexadecimal digits.
+    """
+    return hashlib.sha256(f"{place}{document_id}".encode()).hexdigest()[:32] if place else document_id
+
+
+def bound_id(tenant: str, random: str) -> str:
+    """An id that only its tenant can use, without a record of whose it is.
+
+    Args:
+        tenant: Whose it is to be.
+        random: Hexadecimal digits. Of the default tenant they are the id, as before there were tenants.
+    """
+    return random if tenant == DEFAULT_TENANT else random + _mark(tenant, random)
+
+
+def is_bound(tenant: str, made: str) -> bool:
+    """Whether `bound_id` made the id for this tenant, of 32 random digits."""
+    random, mark = made[:_RANDOM], made[_RANDOM:]
+    return hmac.compare_digest(mark, "" if tenant == DEFAULT_TENANT else _mark(tenant, random))
+
+
+def _mark(tenant: str, random: str) -> str:
+    return hashlib.sha256(f"{tenant}:{random}".encode()).hexdigest()[:_RANDOM]
 
 
 @dataclass(frozen=True)
@@ -71,9 +121,19 @@ class Reach:
 _current: ContextVar[Reach | None] = ContextVar("quelea_reach", default=None)
 
 
+def given() -> Reach | None:
+    """The reach of the task that asks, None where nobody set one."""
+    return _current.get()
+
+
 def current() -> Reach:
     """The reach of the task that asks; all of the default tenant where nobody set one."""
     return _current.get() or Reach()
+
+
+def enter(reach: Reach) -> None:
+    """Calls that the task makes from now on, and tasks that it begins, have this reach."""
+    _current.set(reach)
 
 
 @contextlib.contextmanager
@@ -84,45 +144,3 @@ def within(reach: Reach) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
-
-
-def received(context: grpc.aio.ServicerContext[Any, Any]) -> Reach:
-    """The reach that a call came with. Raises InvalidInput when what it carries is none."""
-    told = dict(context.invocation_metadata() or ()).get(_KEY)
-    if told is None:
-        return Reach()
-    try:
-        said = json.loads(told)
-        return Reach.of(said["tenant"], said.get("collections"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"The metadata {_KEY} must be a JSON object with a tenant.") from error
-
-
-class ReachChannel(ForwardingChannel):
-    """Sends the reach of the task that calls along with each call.
-
-    Args:
-        channel: Where the calls go.
-    """
-
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._channel = channel
-
-    def now(self) -> grpc.aio.Channel:
-        """The channel."""
-        return self._channel
-
-    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """The channel's method, with the reach in its metadata."""
-        inner = getattr(self._channel, kind)(*args, **named)
-
-        def call(*given: Any, metadata: Any = None, **options: Any) -> Any:
-            reach = _current.get()
-            if reach is None:
-                return inner(*given, metadata=metadata, **options)
-            said: dict[str, Any] = {"tenant": reach.tenant}
-            if reach.collections is not None:
-                said["collections"] = reach.collections
-            return inner(*given, metadata=(*(metadata or ()), (_KEY, json.dumps(said))), **options)
-
-        return call

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any
 import grpc
 from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from quelea_kit.reach import within
+from redis.asyncio import Redis
 
 from quelea_gateway.access import Access, Caller, CallLimiter, let_in
 from quelea_gateway.adapters.audit_log import AuditLog
@@ -29,6 +31,7 @@ from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.shared_limits import SharedLimits
 from quelea_gateway.adapters.usage_store import UsageStore
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core import audit
@@ -40,17 +43,18 @@ from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
 from quelea_gateway.core.structured import StructuredPrompts
-from quelea_gateway.core.usage import is_refusal
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.prompt_editor import PromptEditor
+from quelea_gateway.rights import readable, writable
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
 from quelea_gateway.version import VERSION
 
 _FRESH_SECONDS = 1.0
+_REDIS_SECONDS = 1.0
 
 
 @dataclass
@@ -60,6 +64,7 @@ class Gateway:
     settings: Settings
     access: Access
     limiter: CallLimiter
+    tenant_limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
@@ -75,25 +80,65 @@ class Gateway:
     prompts: PromptEditor
     usage: UsageStore
     audit_log: AuditLog | None = None
+    redis: Redis | None = None
+    shared_limits: SharedLimits | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     @contextlib.contextmanager
     def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
-        """Who makes a gRPC call, as the door let him in, counted as under way until the block ends.
+        """Who makes a gRPC call, as the door let him in and counts him.
 
         Raises:
             Unauthenticated: no key, or one that is not known.
-            Overloaded: too many calls of this key.
         """
         caller = let_in()
-        try:
-            with self.limiter.call(caller.name):
+        with within(caller.principal.reach()):
+            yield caller
+
+    @contextlib.asynccontextmanager
+    async def counted(self, caller: Caller) -> AsyncIterator[None]:
+        """Around one call, which counts as under way until the block ends: here, and where gateways count together.
+
+        Raises:
+            Overloaded: too many calls of this key or of its tenant.
+        """
+        key, tenant = caller.name, caller.principal.tenant
+        async with contextlib.AsyncExitStack() as stack:
+            if self.shared_limits is not None:
+                bounds = (self.limiter.bound(key), self.tenant_limiter.bound(tenant))
+                await stack.enter_async_context(self.shared_limits.call(*bounds))
+            stack.enter_context(self.limiter.call(key))
+            stack.enter_context(self.tenant_limiter.call(tenant))
+            yield
+
+    @contextlib.asynccontextmanager
+    async def reading(
+        self, context: grpc.aio.ServicerContext[Any, Any], collections: Sequence[str] = ()
+    ) -> AsyncIterator[Caller]:
+        """As `admitted`; what is asked in the block sees the named collections only.
+
+        Raises:
+            NotFound: one that is not there, or that the caller may not read.
+        """
+        with self.admitted(context) as caller:
+            bounds = await readable(self.search, caller.principal, collections)
+            with within(bounds):
                 yield caller
-        except QueleaError as error:
-            self.usage.count(caller.name, refusals=int(is_refusal(error)))
-            raise
+
+    @contextlib.asynccontextmanager
+    async def writing_to(self, context: grpc.aio.ServicerContext[Any, Any], collection: str) -> AsyncIterator[Caller]:
+        """As `admitted`; what is done in the block is done in one collection, the default one when none is named.
+
+        Raises:
+            NotFound: it is not there, or the caller may not read it.
+            PermissionDenied: he may not write it.
+        """
+        with self.admitted(context) as caller:
+            bounds = await writable(self.search, caller.principal, collection)
+            with within(bounds):
+                yield caller
 
     @property
     def statements(self) -> StatementReader:
@@ -179,6 +224,10 @@ class Gateway:
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
+        if self.shared_limits is not None:
+            await self.shared_limits.close()
+        if self.redis is not None:
+            await self.redis.aclose()
         if self.audit_log is not None:
             with contextlib.suppress(Unavailable):  # it says so already, and there is nobody to refuse
                 await self.audit(_of_gateway(audit.Act.STOPPED), "ok", "")
@@ -191,7 +240,8 @@ def build(settings: Settings) -> Gateway:
     Raises:
         InvalidInput: keys are off on a public address, or the gate's file cannot be used.
     """
-    access = Access(settings)
+    redis = build_redis(settings)
+    access = Access(settings, redis)
     gate = build_gate(settings)
     retriever = RetrieverClient(
         settings.retriever,
@@ -236,6 +286,7 @@ def build(settings: Settings) -> Gateway:
         settings=settings,
         access=access,
         limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        tenant_limiter=CallLimiter(settings.max_calls_per_tenant, settings.calls_per_minute_per_tenant, whose="tenant"),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,
@@ -265,7 +316,19 @@ def build(settings: Settings) -> Gateway:
         usage=usage,
         prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), StructuredPrompts())),
         audit_log=build_audit_log(settings),
+        redis=redis,
+        shared_limits=SharedLimits(redis) if redis else None,
     )
+
+
+def build_redis(settings: Settings) -> Redis | None:
+    """The client of the Redis that the settings choose; it connects when it is first used."""
+    if not settings.redis_url:
+        return None
+    try:
+        return Redis.from_url(settings.redis_url, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS)
+    except ValueError as error:
+        raise InvalidInput(f"redis_url cannot be used: {error}.", details={"field": "redis_url"}) from error
 
 
 def build_audit_log(settings: Settings) -> AuditLog | None:

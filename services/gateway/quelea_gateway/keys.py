@@ -337,9 +337,7 @@ def shown(key: Key, used: Mapping[str, str]) -> dict[str, Any]:
         "created": key.created,
         "expires": key.expires,
         "expired": key.is_over(now),
-        "rotating_until": max(
-            (one.until for one in key.earlier if datetime.fromisoformat(one.until) > now), default=""
-        ),
+        "rotating_until": max(overlaps, default=""),
         "last_used": used.get(key.id, ""),
     }
 

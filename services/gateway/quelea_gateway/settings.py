@@ -38,6 +38,14 @@ class Settings(ServiceSettings):
     keys_file: str = "keys.json"
     """File with the hashed keys (`quelea keys`). Read again when it changes."""
 
+    openid_file: str = ""
+    """TOML file of an OpenID provider (docs/howto/sign-in.md): whose tokens are taken beside keys, who may sign in to
+    the page, and which group may do what. Empty: keys alone."""
+
+    redis_url: str = ""
+    """Redis for sessions of the page and for limits of calls, which all gateways with it share: redis://… or
+    unix:///path?db=0. Empty: each gateway has its own."""
+
     audit_dir: str = ""
     """Folder of the audit log (docs/howto/audit-log.md): who asked, saw and changed what. Empty: none is kept."""
 
@@ -298,10 +306,16 @@ class Settings(ServiceSettings):
     """Deadline of handing one file to search."""
 
     max_calls_per_key: int = 64
-    """Most calls of one key at once; more get status 429."""
+    """Most calls of one key, or one person, at once; more get status 429. With REDIS_URL of all gateways together."""
 
     calls_per_minute_per_key: int = 0
-    """Most calls that one key may begin in a minute (token bucket); 0: no limit."""
+    """Most calls that one key, or one person, may begin in a minute; 0: no limit. With REDIS_URL of all gateways."""
+
+    max_calls_per_tenant: int = Field(0, ge=0)
+    """Most calls of all keys and people of a tenant at once; 0: no limit. With REDIS_URL of all gateways."""
+
+    calls_per_minute_per_tenant: int = Field(0, ge=0)
+    """Most calls that they may begin in a minute; 0: no limit. With REDIS_URL of all gateways."""
 
     keep_alive_seconds: float = 15.0
     """Interval of comments on a silent event stream, so that proxies keep it open."""

@@ -13,7 +13,7 @@ from quelea_gateway.adapters import audit_log
 from quelea_gateway.adapters.audit_log import read
 from quelea_gateway.core import audit
 from quelea_gateway.mcp.server import build_server
-from quelea_gateway.rest import openbb
+from quelea_gateway.rest import auth, openbb
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import Unauthenticated, Unavailable
@@ -51,7 +51,9 @@ async def test_the_table_has_every_route_every_rpc_and_every_tool_and_no_other()
     async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
         paths = (await client.get("/openapi.json")).json()["paths"]
     routes = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
-    routes |= {f"{method} {route.path}" for route in openbb.router.routes for method in route.methods}
+    routes |= {
+        f"{method} {route.path}" for route in (*openbb.router.routes, *auth.router.routes) for method in route.methods
+    }
     assert set(audit.ROUTES) == routes
     services = [
         gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"],

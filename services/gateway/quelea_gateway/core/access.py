@@ -47,7 +47,7 @@ class Principal:
     rights: Mapping[str, Right] = field(default_factory=dict)
     """Collection, or EVERY, to the highest right on it."""
     administrator: bool = False
-    """Runs the deployment: metrics, prompts, evaluations, what the web brought in. Sees no other tenant's documents."""
+    """Runs the deployment: metrics, evaluations, recorded market data. Sees no other tenant's documents."""
 
     @staticmethod
     def unbounded(subject: str) -> Principal:

@@ -69,6 +69,9 @@ ROUTES: dict[str, Action | None] = {
     "GET /v1/documents/{document_id}": Action(Act.SAW, "document"),
     "DELETE /v1/documents/{document_id}": Action(Act.DELETED, "document"),
     "GET /v1/documents/{document_id}/pages/{page}": Action(Act.SAW, "page"),
+    "GET /v1/collections": Action(Act.LISTED, "collections"),
+    "POST /v1/collections": Action(Act.CHANGED, "collection"),
+    "DELETE /v1/collections/{name}": Action(Act.DELETED, "collection"),
     "GET /v1/facts": Action(Act.SAW, "facts"),
     "GET /v1/companies": Action(Act.LISTED, "companies"),
     "GET /v1/companies/{company}/statements": Action(Act.SAW, "statement"),
@@ -140,6 +143,10 @@ ROUTES: dict[str, Action | None] = {
     "GET /healthz": None,
     "GET /readyz": None,
     "GET /metrics": None,
+    "GET /auth/session": None,
+    "GET /auth/login": None,
+    "GET /auth/callback": Action(Act.SIGNED_IN, "page"),
+    "POST /auth/logout": Action(Act.SIGNED_OUT, "page"),
     # OpenBB's routes, which the OpenAPI document has only where that backend is on.
     "GET /openbb/agents.json": None,
     "GET /openbb/widgets.json": None,
@@ -169,6 +176,9 @@ RPCS: dict[str, Action | None] = {
     "quelea.gateway.v1.PromptService/CompareVersions": Action(Act.SAW, "prompt versions"),
     "quelea.gateway.v1.PromptService/ActivateVersion": Action(Act.CHANGED, "prompt in force"),
     "quelea.gateway.v1.PromptService/RollBackVersion": Action(Act.CHANGED, "prompt in force"),
+    "quelea.gateway.v1.GatewayService/ListCollections": Action(Act.LISTED, "collections"),
+    "quelea.gateway.v1.GatewayService/CreateCollection": Action(Act.CHANGED, "collection"),
+    "quelea.gateway.v1.GatewayService/DeleteCollection": Action(Act.DELETED, "collection"),
     "quelea.gateway.v1.AgentService/StartRun": Action(Act.RAN, "run", "question"),
     "quelea.gateway.v1.AgentService/WatchRun": Action(Act.SAW, "run"),
     "quelea.gateway.v1.AgentService/GetRun": Action(Act.SAW, "run"),
@@ -253,6 +263,13 @@ def note(name: str, *ids: str) -> None:
     if record is not None and ids:
         known = record.objects.setdefault(name, [])
         known.extend(one[:_MOST_ID] for one in ids[: _MOST_IDS - len(known)] if one not in known)
+
+
+def note_caller(subject: str, tenant: str, key: str) -> None:
+    """Say who makes the call under way, where that is known only while it is answered."""
+    record = _current.get()
+    if record is not None:
+        record.subject, record.tenant, record.key = subject, tenant, key
 
 
 def of_path(params: Mapping[str, Any]) -> dict[str, Any]:

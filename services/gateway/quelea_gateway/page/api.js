@@ -1,6 +1,7 @@
 // The gateway's API: fetch with the key, errors as one class, server-sent events from a POST.
 
 import { $, el } from "./dom.js";
+import { loadSession, offerSignIn, sessionHeaders } from "./session.js";
 import { t } from "./texts.js";
 
 export class ApiError extends Error {
@@ -16,12 +17,14 @@ export class ApiError extends Error {
 const KEY = "quelea.key";
 let asking = null;
 
-/** Ask for the key once, however many calls need it. */
-function askForKey() {
+/** Ask for the key once, however many calls need it; or to sign in, which leaves the page. */
+async function askForKey() {
+  await loadSession(true);
   asking ??= new Promise((resolve) => {
     const dialog = $("key-dialog");
     $("key-error").hidden = !sessionStorage.getItem(KEY);
     $("key").value = "";
+    offerSignIn();
     dialog.addEventListener(
       "close",
       () => {
@@ -39,7 +42,7 @@ function askForKey() {
 
 export function headers() {
   const key = sessionStorage.getItem(KEY);
-  return key ? { Authorization: `Bearer ${key}` } : {};
+  return key ? { Authorization: `Bearer ${key}` } : sessionHeaders();
 }
 
 export async function failure(response) {
@@ -54,6 +57,7 @@ export async function failure(response) {
 
 /** fetch() with the key; asks for one when it is missing; raises ApiError. */
 export async function call(path, options = {}) {
+  await loadSession();
   for (;;) {
     let response;
     try {

@@ -9,6 +9,7 @@ import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
 import { hideEvaluation, showEvaluation } from "./evaluation.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
+import { drawSession, startSession } from "./session.js";
 import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
@@ -81,6 +82,7 @@ function draw() {
     $("state").textContent = down.length ? t("stateDown", { names: down.map(serviceName).join(t("comma")) }) : t("stateReady");
     $("state").classList.toggle("bad", down.length > 0);
   }
+  drawSession();
 }
 
 async function refresh() {
@@ -96,6 +98,7 @@ async function refresh() {
 
 apply();
 today();
+startSession();
 startPanel();
 startAsk();
 startCompanies();

@@ -22,8 +22,10 @@ from quelea_gateway.mcp.asgi import McpApp
 from quelea_gateway.mcp.server import build_server
 from quelea_gateway.rest import (
     ask,
+    auth,
     bundles,
     check,
+    collections,
     companies,
     deployment,
     documents,
@@ -57,6 +59,7 @@ ROUTES = (
     check,
     uploads,
     documents,
+    collections,
     facts,
     companies,
     fetch,
@@ -123,6 +126,7 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         from quelea_gateway.rest import openbb  # noqa: PLC0415  # its library is loaded only where it is wanted
 
         app.include_router(openbb.router)
+    app.include_router(auth.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
     app.mount("/docs", _Page(directory=SWAGGER_UI))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from opentelemetry import propagate, trace
+from quelea_kit import reach
 from quelea_kit.errors import Cancelled, PermissionDenied, QueleaError, Unauthenticated
 from quelea_kit.logging import get_logger
 from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
@@ -16,11 +18,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
-from quelea_gateway.access import is_loopback_name
+from quelea_gateway.access import Caller, is_loopback_name
 from quelea_gateway.core import audit
 from quelea_gateway.core.usage import REFUSED as REFUSED_STATUSES
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
+from quelea_gateway.rest.cookies import session_cookie
 from quelea_gateway.rest.page_view import wants_html
 from quelea_gateway.rest.transport.body import drain, read_whole, replay, within
 from quelea_gateway.rest.transport.errors import response_of
@@ -165,8 +168,10 @@ class AccessMiddleware:
             self._check_origin(headers)
             caller = None
             if path.startswith(_CLOSED) and scope["method"] != "OPTIONS":
-                caller = await self._gateway.access.let_in(headers.get("authorization"))
+                session_id = self._session_of(scope, headers)
+                caller = await self._gateway.access.let_in(headers.get("authorization"), session_id)
                 recorder.admit(caller)
+                self._check_csrf(scope, headers, caller)
         except QueleaError as error:
             if isinstance(error, Unauthenticated) and self._is_citation(scope, headers):
                 # A browser follows a citation's link without a key; the page at / can ask for one.
@@ -178,14 +183,15 @@ class AccessMiddleware:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
         scope.setdefault("state", {}).update(key=caller.name, caller=caller)
-        with self._gateway.limiter.call(caller.name):
-            if (scope["method"], path) in _UPLOADS:
-                bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
-                await self._app(scope, bounded, send)
-            else:
-                body = await read_whole(headers, receive, limit)
-                recorder.read(body)
-                await self._app(scope, replay(body, receive), send)
+        async with self._gateway.counted(caller):
+            with reach.within(caller.principal.reach()):
+                if (scope["method"], path) in _UPLOADS:
+                    bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
+                    await self._app(scope, bounded, send)
+                else:
+                    body = await read_whole(headers, receive, limit)
+                    recorder.read(body)
+                    await self._app(scope, replay(body, receive), send)
 
     def _check_origin(self, headers: Headers) -> None:
         """Keep other web pages out.
@@ -204,6 +210,22 @@ class AccessMiddleware:
                 f"Web pages from {origin[:100]!r} may not call this gateway; allow them with "
                 "QUELEA_GATEWAY_CORS_ORIGINS."
             )
+
+    @staticmethod
+    def _session_of(scope: MutableMapping[str, Any], headers: Headers) -> str:
+        """The session's id in the cookie, for calls of the page itself: not for MCP, nor for a page of another host."""
+        origin = headers.get("origin")
+        if not scope["path"].startswith("/v1/") or (origin and _host_of(origin) != headers.get("host", "").lower()):
+            return ""
+        return session_cookie(headers.get("cookie", ""))
+
+    @staticmethod
+    def _check_csrf(scope: MutableMapping[str, Any], headers: Headers, caller: Caller) -> None:
+        """A browser sends a cookie whoever makes it call, but only our page can read what must come beside it."""
+        if caller.session is None or scope["method"] in ("GET", "HEAD"):
+            return
+        if not hmac.compare_digest(headers.get("x-csrf-token", "").encode(), caller.session.csrf.encode()):
+            raise PermissionDenied("The header X-CSRF-Token is missing or wrong; load the page again.")
 
     @staticmethod
     def _is_citation(scope: MutableMapping[str, Any], headers: Headers) -> bool:
