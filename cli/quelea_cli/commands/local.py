@@ -31,12 +31,21 @@ Name = Annotated[str, typer.Argument(help="Name of the key.")]
 @keys_app.command("create")
 def create_key(
     name: Name,
-    tenant: Annotated[str, typer.Option(help="Whose key it is; empty: the default tenant's.")] = "",
+    tenant: Annotated[str, typer.Option(help="Whose key it is: nothing of another tenant is there for it.")] = "",
     right: Annotated[
-        list[str] | None, typer.Option(metavar="COLLECTION:RIGHT", help="read, write or manage; * is every collection.")
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTION:RIGHT",
+            help="read, write or manage, on a collection or on * for all; repeatable. Default: *:manage.",
+        ),
     ] = None,
     administrator: Annotated[
-        bool | None, typer.Option("--administrator/--no-administrator", help="May run the deployment.")
+        bool | None,
+        typer.Option(
+            "--administrator/--no-administrator",
+            help="May administer: keys, prompts, usage, metrics, evaluations and recorded market data. Default: only a key of the default tenant "
+            "without --right.",
+        ),
     ] = None,
     days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
     home: HomeDir = DEFAULT_HOME,
