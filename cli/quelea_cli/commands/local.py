@@ -43,8 +43,8 @@ def create_key(
         bool | None,
         typer.Option(
             "--administrator/--no-administrator",
-            help="May see metrics, evaluations and recorded market data. Default: only a key of the default tenant "
-            "without --right.",
+            help="May administer: keys, prompts, usage, metrics, evaluations and recorded market data. Default: only a "
+            "key of the default tenant without --right.",
         ),
     ] = None,
     days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
