@@ -427,6 +427,7 @@ class SavedTurn(Record):
     created: datetime
     question: str
     filters: UsedFilters
+    collections: list[str] = []
     group: str
     answer: Answer
 
@@ -631,6 +632,7 @@ class Document(Record):
     uri: str
     filing_id: str = ""
     """Of a fetched filing: its number at its source."""
+    collection: str = "default"
     language: str
     company: str
     ticker: str
@@ -699,6 +701,7 @@ class Job(Record):
     """The page's address; None for an upload."""
     replaced: str | None
     """The document of which this is a newer version; it is gone."""
+    collection: str = "default"
     replayable: bool
     """Failed for a reason outside the document: POST /v1/jobs/replay tries again."""
 

@@ -32,6 +32,8 @@ class AskOptions(TypedDict, total=False):
     j: int
     """How many of them the reader may see."""
     filters: Filters
+    collections: Sequence[str]
+    """Only these; all that the key may read when left out."""
     model: str
     conversation_id: str
     """A saved conversation: it is gone on with, and the answer is saved in it."""
@@ -47,11 +49,14 @@ class SearchOptions(TypedDict, total=False):
     k: int
     as_of: str
     filters: Filters
+    collections: Sequence[str]
+    """Only these; all that the key may read when left out."""
 
 
 class FactFilters(TypedDict, total=False):
     """Which figures: all given fields must hold, and within a field any of its values."""
 
+    collection: str | Sequence[str]
     ticker: str | Sequence[str]
     document_id: str | Sequence[str]
     statement: str | Sequence[str]
@@ -68,6 +73,7 @@ class FactFilters(TypedDict, total=False):
 class StatementOptions(TypedDict, total=False):
     """Of a statement."""
 
+    collection: str | Sequence[str]
     period: Literal["annual", "quarterly"]
     years: int
     basis: Literal["consolidated", "parent"]
@@ -78,6 +84,7 @@ class StatementOptions(TypedDict, total=False):
 class ComparisonOptions(TypedDict, total=False):
     """Of companies side by side."""
 
+    collection: str | Sequence[str]
     period: Literal["annual", "quarterly"]
     years: int
     basis: Literal["consolidated", "parent"]
@@ -87,6 +94,7 @@ class ComparisonOptions(TypedDict, total=False):
 class DocumentFilters(TypedDict, total=False):
     """Which documents of the list."""
 
+    collection: str | Sequence[str]
     company: str | Sequence[str]
     ticker: str | Sequence[str]
     document_type: str | Sequence[str]
@@ -104,3 +112,4 @@ class RunOptions(TypedDict, total=False):
     limits: Mapping[str, Any]
     """steps, tokens, seconds, calls."""
     bundle_ids: Sequence[str]
+    collections: Sequence[str]

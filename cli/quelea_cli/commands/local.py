@@ -27,10 +27,31 @@ _FORMAT = 1
 
 @keys_app.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Name of the key.")], home: HomeDir = DEFAULT_HOME, as_json: AsJson = False
+    name: Annotated[str, typer.Argument(help="Name of the key.")],
+    tenant: Annotated[str, typer.Option(help="Whose key it is: nothing of another tenant is there for it.")] = "",
+    right: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTION:RIGHT",
+            help="read, write or manage, on a collection or on * for all; repeatable. Default: *:manage.",
+        ),
+    ] = None,
+    administrator: Annotated[
+        bool | None,
+        typer.Option(
+            help="May see metrics, evaluations and recorded market data. Default: only a key of the default tenant "
+            "without --right."
+        ),
+    ] = None,
+    home: HomeDir = DEFAULT_HOME,
+    as_json: AsJson = False,
 ) -> None:
     """Make a key and print it; only its hash is kept, so this is the only time it is shown."""
-    key = _keys(home, "create", name).strip()
+    more = ["--tenant", tenant] if tenant else []
+    more += [f"--right={one}" for one in right or ()]
+    if administrator is not None:
+        more.append("--administrator" if administrator else "--no-administrator")
+    key = _keys(home, "create", name, *more).strip()
     if as_json:
         print_json({"name": name, "key": key})
         return
@@ -41,10 +62,20 @@ def create_key(
 
 @keys_app.command("list")
 def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Names of the keys and when they were made."""
+    """Names of the keys, when they were made, their tenants and rights."""
     rows = [line.split("\t") for line in _keys(home, "list").splitlines()]
     if as_json:
-        print_json({"keys": [{"name": name, "created": created} for name, created in rows]})
+        shown = [
+            {
+                "name": name,
+                "created": created,
+                "tenant": tenant,
+                "rights": dict(one.rsplit(":", 1) for one in rights.split()),
+                "administrator": bool(more),
+            }
+            for name, created, tenant, rights, *more in rows
+        ]
+        print_json({"keys": shown})
         return
     for row in rows:
         say(consoles()[0], "\t".join(row))

@@ -13,6 +13,7 @@ import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from quelea_kit import stack_secret, tls
+from quelea_kit.reach_channel import ReachChannel
 from quelea_kit.renewing_channel import RenewingChannel
 from quelea_kit.rpc_tracing import ForwardingChannel, PassingChannel
 from quelea_kit.stack_secret import SecretChannel
@@ -43,7 +44,8 @@ def channel(
     """A channel to every replica behind a name. Keep a reference: a channel closes itself when nobody holds it.
 
     With QUELEA_TLS_DIR it is mutual TLS (quelea_kit.tls), and the server's certificate must name the target's host;
-    without, calls carry QUELEA_STACK_SECRET where that is set (quelea_kit.stack_secret).
+    without, calls carry QUELEA_STACK_SECRET where that is set (quelea_kit.stack_secret). Each call has the reach of the
+    task that makes it (quelea_kit.reach).
 
     Args:
         target: host:port, or any gRPC target.
@@ -107,6 +109,7 @@ def channel(
             made = SecretChannel(made, secret)
     if not is_collected():
         made = PassingChannel(made)
+    made = ReachChannel(made)
     return (
         _WaitingChannel(made, {f"/{service}/{name}" for name in idempotent or []}, wait_seconds)
         if wait_seconds

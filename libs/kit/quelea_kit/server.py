@@ -27,6 +27,8 @@ from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overload
 from quelea_kit.logging import get_logger
 from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
+from quelea_kit.reach import within
+from quelea_kit.reach_channel import received
 from quelea_kit.rpc_tracing import record_end, server_span
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.tls import Callers, Folder, from_environment
@@ -131,7 +133,8 @@ class _Guard(grpc.aio.ServerInterceptor):
                     f"{self._max_calls} calls are already under way here; try again in a second.", retry_after=1.0
                 )
             async with asyncio.timeout(limit):
-                yield
+                with within(received(context)):
+                    yield
         except QueleaError as error:
             code = error.grpc_code
             await abort(context, error)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from quelea_kit.errors import InvalidInput, Overloaded, Unauthenticated
 
+from quelea_gateway.core.access import Principal
 from quelea_gateway.keys import KeyRing
 from quelea_gateway.settings import Settings
 
@@ -72,18 +73,18 @@ class Access:
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
 
-    def admit(self, authorization: str | None) -> str:
-        """The name of the key in an Authorization value. Raises Unauthenticated."""
+    def admit(self, authorization: str | None) -> Principal:
+        """Who sends an Authorization value. Raises Unauthenticated."""
         if not self.required:
-            return LOCAL
+            return Principal.unbounded(LOCAL)
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
         if scheme.lower() != "bearer" or not key:
             raise Unauthenticated("An API key is required; send it as Authorization: Bearer KEY.")
-        name = self.ring.name_of(key)
-        if name is None:
+        principal = self.ring.principal_of(key)
+        if principal is None:
             raise Unauthenticated("Unknown API key.")
-        return name
+        return principal
 
 
 class Caller:
@@ -99,11 +100,16 @@ class Caller:
     """
 
     def __init__(self, access: Access, authorization: str | None, now: Callable[[], float] = time.monotonic) -> None:
-        self.name = access.admit(authorization)
+        self.principal = access.admit(authorization)
         self._access = access
         self._authorization = authorization
         self._now = now
         self._checked = now()
+
+    @property
+    def name(self) -> str:
+        """Under which his runs, feedback and limits are kept."""
+        return self.principal.owner
 
     def renew(self) -> None:
         """To be called while something is streamed: looks once a second. Raises Unauthenticated."""

@@ -95,7 +95,9 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.StartRunRequest, agent_pb2.StartRunResponse],
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
-        with self._gateway.admitted(context) as caller:
+        async with self._gateway.reading(context, request.collections) as caller:
+            if request.bundle_ids:
+                caller.principal.require_administrator()
             asked = request.budget
             wanted = run_requests.build(
                 request.question,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import grpc
 from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from quelea_kit.reach import within
 
 from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
@@ -39,6 +40,7 @@ from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
+from quelea_gateway.rights import readable, writable
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
@@ -82,8 +84,35 @@ class Gateway:
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
         caller = Caller(self.access, given if isinstance(given, str) else None)
-        with self.limiter.call(caller.name):
+        with within(caller.principal.reach()), self.limiter.call(caller.name):
             yield caller
+
+    @contextlib.asynccontextmanager
+    async def reading(
+        self, context: grpc.aio.ServicerContext[Any, Any], collections: Sequence[str] = ()
+    ) -> AsyncIterator[Caller]:
+        """As `admitted`; what is asked in the block sees the named collections only.
+
+        Raises:
+            NotFound: one that is not there, or that the caller may not read.
+        """
+        with self.admitted(context) as caller:
+            bounds = await readable(self.search, caller.principal, collections)
+            with within(bounds):
+                yield caller
+
+    @contextlib.asynccontextmanager
+    async def writing_to(self, context: grpc.aio.ServicerContext[Any, Any], collection: str) -> AsyncIterator[Caller]:
+        """As `admitted`; what is done in the block is done in one collection, the default one when none is named.
+
+        Raises:
+            NotFound: it is not there, or the caller may not read it.
+            PermissionDenied: he may not write it.
+        """
+        with self.admitted(context) as caller:
+            bounds = await writable(self.search, caller.principal, collection)
+            with within(bounds):
+                yield caller
 
     @property
     def statements(self) -> StatementReader:

@@ -13,10 +13,12 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.paging import check_page_size, page_of
+from quelea_kit.reach import within
 
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.access import Right
 from quelea_gateway.core.model import (
     Answer,
     AnswerFigure,
@@ -36,6 +38,7 @@ from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rights import check_manage, writable
 from quelea_gateway.statement_reader import past_day, stated
 
 SERVICE = "quelea.gateway.v1.GatewayService"
@@ -189,7 +192,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
         """Started, deltas, the verdicts, the answer."""
-        with self._gateway.admitted(context) as caller:
+        async with self._gateway.reading(context, request.collections) as caller:
             question = self._question(request, caller.name)
             try:
                 async with contextlib.aclosing(caller.watch(self._gateway.pipeline.ask(question))) as items:
@@ -205,7 +208,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.SearchRequest, gateway_pb2.SearchResponse],
     ) -> gateway_pb2.SearchResponse:
         """The k best passages."""
-        with self._gateway.admitted(context):
+        async with self._gateway.reading(context, request.collections):
             wanted = retriever_pb2.SearchRequest(
                 query=rules.check_text(request.query, self._gateway.limits, "query"),
                 k=rules.check_k(request.k, _SEARCH_K),
@@ -226,9 +229,11 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 raise InvalidInput("The first message of an ingestion must be its info.")
             info = first.info
             info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
-            info.metadata.uploader = caller.name
-            limit = (await self._gateway.search.info()).max_document_bytes
-            return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
+            info.metadata.uploader = caller.principal.subject
+            with within(await writable(self._gateway.search, caller.principal, info.metadata.collection)):
+                limit = (await self._gateway.search.info()).max_document_bytes
+                job = await self._gateway.search.submit(info, _pieces(requests, limit))
+            return gateway_pb2.IngestResponse(job=job)
 
     async def IngestUrl(  # noqa: N802  # the wire's name
         self,
@@ -236,7 +241,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestUrlRequest, gateway_pb2.IngestUrlResponse],
     ) -> gateway_pb2.IngestUrlResponse:
         """Have a page of the web fetched and made a document; its job."""
-        with self._gateway.admitted(context):
+        async with self._gateway.writing_to(context, request.metadata.collection):
             url = request.url.strip()
             if not url:
                 raise InvalidInput("url must not be empty.", details={"field": "url"})
@@ -249,7 +254,9 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.FetchFilingsRequest, gateway_pb2.FetchFilingsResponse],
     ) -> gateway_pb2.FetchFilingsResponse:
         """Have a company's filings looked up and queued."""
-        with self._gateway.admitted(context):
+        async with self._gateway.writing_to(context, request.fetch.collection) as caller:
+            if request.fetch.bundle_ids:
+                caller.principal.require_administrator()
             return gateway_pb2.FetchFilingsResponse(fetched=await self._gateway.search.fetch_filings(request.fetch))
 
     async def GetJob(  # noqa: N802  # the wire's name
@@ -267,7 +274,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.ListFactsRequest, gateway_pb2.ListFactsResponse],
     ) -> gateway_pb2.ListFactsResponse:
         """One page of figures."""
-        with self._gateway.admitted(context):
+        async with self._gateway.reading(context, request.collections):
             past_day(request.query.as_of)
             return gateway_pb2.ListFactsResponse(result=await self._gateway.retriever.facts(request.query))
 
@@ -277,7 +284,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.ListCompaniesRequest, gateway_pb2.ListCompaniesResponse],
     ) -> gateway_pb2.ListCompaniesResponse:
         """One page of the companies that documents are about."""
-        with self._gateway.admitted(context):
+        async with self._gateway.reading(context, request.collections):
             size = check_page_size(request.page_size)
             found = await self._gateway.statements.companies()
             page, token = page_of(found, lambda one: one.name, size, request.page_token)
@@ -293,7 +300,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.GetStatementRequest, gateway_pb2.GetStatementResponse],
     ) -> gateway_pb2.GetStatementResponse:
         """A statement of one company."""
-        with self._gateway.admitted(context):
+        async with self._gateway.reading(context, request.collections):
             query = StatementQuery(
                 request.company,
                 request.statement or "income",
@@ -311,6 +318,37 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 periods=found.grid.periods,
                 lines=[_statement_line(line) for line in found.grid.lines],
             )
+
+    async def ListCollections(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.ListCollectionsRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.ListCollectionsRequest, gateway_pb2.ListCollectionsResponse],
+    ) -> gateway_pb2.ListCollectionsResponse:
+        """Those that the key may read, by name."""
+        with self._gateway.admitted(context):
+            return gateway_pb2.ListCollectionsResponse(collections=await self._gateway.search.collections())
+
+    async def CreateCollection(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.CreateCollectionRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.CreateCollectionRequest, gateway_pb2.CreateCollectionResponse],
+    ) -> gateway_pb2.CreateCollectionResponse:
+        """A new one."""
+        with self._gateway.admitted(context) as caller:
+            check_manage(caller.principal, request.name)
+            made = await self._gateway.search.create_collection(request.name, request.title)
+            return gateway_pb2.CreateCollectionResponse(collection=made)
+
+    async def DeleteCollection(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.DeleteCollectionRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.DeleteCollectionRequest, gateway_pb2.DeleteCollectionResponse],
+    ) -> gateway_pb2.DeleteCollectionResponse:
+        """One, with its documents."""
+        with self._gateway.admitted(context) as caller:
+            caller.principal.require(Right.MANAGE, request.name)
+            documents = await self._gateway.search.delete_collection(request.name)
+            return gateway_pb2.DeleteCollectionResponse(documents=documents)
 
 
 async def _pieces(requests: AsyncIterator[gateway_pb2.IngestRequest], limit: int) -> AsyncIterator[bytes]:

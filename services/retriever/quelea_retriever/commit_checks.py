@@ -16,7 +16,7 @@ async def version_to_commit(store: Store, snapshot: Snapshot, facts: DocumentFac
     Raises:
         Conflict: That cannot be, as what is indexed with each passage would change.
     """
-    version, live = version_of(facts), snapshot.by_document.get(facts.id)
+    version, live = version_of(facts), snapshot.live(facts)
     if live is None or live.version == version or await store.count(version):
         return version
     if (live.facts.name, live.facts.passages) != (facts.name, facts.passages):

@@ -170,7 +170,7 @@ class Collections:
         started = time.perf_counter()
         dense = (await self._embedder.embed([asked.query], "query", seconds, profile.model)).vectors[0]
         embedded = time.perf_counter()
-        async with library.reading() as snapshot:
+        async with library.reading_all() as snapshot:
             record = _live(snapshot.by_document.values())
             if record is None:
                 return EntryAnswer([], "")
@@ -193,7 +193,7 @@ class Collections:
         library = await self._library(name, profile, create=False)
         if library is None:
             return "", 0
-        async with library.reading() as snapshot:
+        async with library.reading_all() as snapshot:
             record = _live(snapshot.by_document.values())
         return (record.facts.title, record.facts.passages) if record else ("", 0)
 

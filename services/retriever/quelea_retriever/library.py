@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from quelea_kit import reach
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
@@ -127,7 +128,16 @@ class Library:
 
     @contextlib.asynccontextmanager
     async def reading(self) -> AsyncIterator[Snapshot]:
-        """The snapshot to search with; nothing that is live in it is removed before the block ends."""
+        """The snapshot to search with, within the reach of the call.
+
+        Nothing that is live in it is removed before the block ends.
+        """
+        async with self.reading_all() as snapshot:
+            yield snapshot.within(reach.current())
+
+    @contextlib.asynccontextmanager
+    async def reading_all(self) -> AsyncIterator[Snapshot]:
+        """Likewise, whoever calls: for what belongs to no tenant."""
         await self.look()
         snapshot = self.snapshot
         readers = self._readers.setdefault(id(snapshot), _Readers())
@@ -214,7 +224,7 @@ class Library:
     async def _commit(self, facts: DocumentFacts) -> str:
         if self.store.shared:
             await self._refresh()
-        live = self.snapshot.by_document.get(facts.id)
+        live = self.snapshot.live(facts)
         if live is not None and live.facts.uploader != facts.uploader:
             # The same bytes from somebody else: under his name, his next version would take them from the first.
             facts = replace(facts, uri=live.facts.uri, uploader=live.facts.uploader)
@@ -223,10 +233,10 @@ class Library:
         record = DocumentRecord(version, facts, self._clock())
         await self.store.put_record(record)
         replaced, kept = "", []
-        for old in self.snapshot.by_document.values():
+        for old in self.snapshot.by_version.values():
             if old.facts.name == facts.name:
                 replaced = old.facts.id if old.facts.id != facts.id else ""
-            elif old.facts.id == facts.id:  # the same bytes under a new name: one document, by its last
+            elif old is live:  # the same bytes under a new name: one document, by its last
                 await self.store.delete_record(old.facts.name)
             else:
                 kept.append(old)
@@ -237,15 +247,17 @@ class Library:
         if self.store.shared:
             await self._refresh()
             await self._find_hidden()
-        record = self.snapshot.by_document.get(document_id)
-        unfinished = [v for v in self.snapshot.hidden if is_version_of(v, document_id) and v not in self._retiring]
+        bounds = reach.current()
+        record = self.snapshot.within(bounds).by_document.get(document_id)
+        hidden = self.snapshot.hidden - self._retiring.keys()
+        unfinished = [version for version in hidden if is_version_of(version, document_id, bounds)]
         if record is None and not unfinished:
             raise NotFound(f"No document has the id {document_id}.", details={"document_id": document_id})
         count = 0
         if record is not None:
             await self.store.delete_record(record.facts.name)
             count += await self.store.count(record.version)
-            self._replace(r for r in self.snapshot.by_document.values() if r is not record)
+            self._replace(r for r in self.snapshot.by_version.values() if r is not record)
         for version in unfinished:
             count += await self.store.delete_passages(version)
         self.snapshot = self.snapshot.hiding(self.snapshot.hidden.difference(unfinished))
@@ -257,7 +269,8 @@ class Library:
             await self._refresh()
             await self._find_hidden()
             for record in await self.store.records():  # two with one id: a commit died half way through renaming
-                if self.snapshot.by_document[record.facts.id].facts.name != record.facts.name:
+                live = self.snapshot.live(record.facts)
+                if live is not None and live.facts.name != record.facts.name:
                     await self.store.delete_record(record.facts.name)
             since, young = self._clock() - self._orphan_seconds, self._monotonic() - self._orphan_seconds
             self._put = {version: when for version, when in self._put.items() if when > young}

@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from qdrant_client import AsyncQdrantClient
 from quelea_kit.errors import Conflict
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT
 
-from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, META_ID, VERSION, about_payload, profile_of, schema_of
+from quelea_retriever.adapters.points import (
+    ABOUT_ID,
+    COLLECTION,
+    LANGUAGE,
+    META_ID,
+    TENANT,
+    VERSION,
+    about_payload,
+    profile_of,
+    schema_of,
+)
 from quelea_retriever.adapters.qdrant_alias import Aliases
 from quelea_retriever.adapters.qdrant_collection import create_indexes
-from quelea_retriever.adapters.qdrant_filters import failures, without_language
+from quelea_retriever.adapters.qdrant_filters import failures, without_language, without_tenant
 from quelea_retriever.adapters.qdrant_points import QdrantPoints
 from quelea_retriever.adapters.store import SCHEMA, schema_conflict
 from quelea_retriever.settings import Settings
@@ -51,12 +62,24 @@ async def migrate(settings: Settings, client: AsyncQdrantClient) -> list[str]:
         raise Conflict(schema_conflict(schema))
     with failures():
         await create_indexes(client, settings, live)
+    said += await _tenants(store)
     said += await _languages(store)
     if schema < SCHEMA:
         with failures():
             await store.put_point(ABOUT_ID, about_payload(str((about or {}).get("previous", ""))))
         said.append(f"Collection {live} was upgraded from schema {schema} to {SCHEMA}.")
     return said or [f"Collection {live} already has schema {SCHEMA}; nothing to do."]
+
+
+async def _tenants(store: QdrantPoints) -> list[str]:
+    """Passages of before there were tenants are of the default one, and of its default collection."""
+    which = without_tenant()
+    with failures():
+        bare = (await store.client.count(store.collection, which, exact=True)).count
+        if bare:
+            place = {TENANT: DEFAULT_TENANT, COLLECTION: DEFAULT_COLLECTION}
+            await store.client.set_payload(store.collection, place, which, wait=True)
+    return [f"{bare} passages were given to the default tenant."] if bare else []
 
 
 async def _languages(store: QdrantPoints) -> list[str]:

@@ -48,7 +48,7 @@ async def vectorise(
         for h, passage, vector in zip(headers, passages, vectors, strict=True):
             section = passage.section if header else ""
             words = sparse_document(h, section, passage.table_head, passage.text)
-            made.append(NewPassage(stored_as, passage, vector, words, facts.language))
+            made.append(NewPassage(stored_as, passage, vector, words, facts.language, facts.tenant, facts.collection))
         return made
 
     return await asyncio.to_thread(assemble)

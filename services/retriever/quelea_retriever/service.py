@@ -292,6 +292,6 @@ class RetrieverServicer(EntryRpcs):
         return longest if left is None else max(0.001, min(left, longest))
 
     def _show_size(self) -> None:
-        records = self._library.snapshot.by_document.values()
+        records = self._library.snapshot.by_version.values()
         DOCUMENTS.set(len(records))
         PASSAGES.set(sum(record.facts.passages for record in records))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+
+from quelea_kit.reach import Reach
 
 from quelea_retriever.adapters.store import DocumentRecord, Scope, Store
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
+
+_VIEWS = 64
+"""Reaches whose documents are kept arranged."""
 
 
 class _LazyCatalogue:
@@ -37,17 +43,41 @@ class Snapshot:
     """Where these documents are; to be asked with this snapshot, though another store may have taken its place."""
     hidden: frozenset[str] = frozenset()
     """Versions that have passages in the store and are not live."""
+    reach: Reach | None = None
+    """What these documents are bounded by; None: nothing, these are all."""
+    _views: OrderedDict[Reach, Snapshot] = field(default_factory=OrderedDict, compare=False, repr=False)
 
     @classmethod
     def of(cls, records: Iterable[DocumentRecord], store: Store | None = None) -> Snapshot:
-        """Arrange records. Of two with the same document id the one committed last counts."""
-        by_document: dict[str, DocumentRecord] = {}
+        """Arrange records. Of two with the same document id in one place the one committed last counts."""
+        live: dict[tuple[str, str], DocumentRecord] = {}
         for record in sorted(records, key=lambda record: record.committed):
-            by_document[record.facts.id] = record
-        by_version = {record.version: record for record in by_document.values()}
-        facts = [record.facts for record in by_document.values()]
+            live[record.facts.place, record.facts.id] = record
+        by_version = {record.version: record for record in live.values()}
+        by_document = {record.facts.id: record for record in live.values()}
+        facts = [record.facts for record in live.values()]
         languages = frozenset(one.language for one in facts if one.language)
         return cls(by_version, by_document, _LazyCatalogue(facts), languages, store)
+
+    def within(self, reach: Reach) -> Snapshot:
+        """Those of the documents that a reach holds: nothing of it tells of the others."""
+        view = self._views.get(reach)
+        if view is None:
+            kept = [one for one in self.by_version.values() if reach.holds(one.facts.tenant, one.facts.collection)]
+            if len(kept) == len(self.by_version):
+                made = replace(self, _views=OrderedDict())  # all of them, as in a deployment of one tenant
+            else:
+                made = Snapshot.of(kept, self.store)
+            view = self._views[reach] = replace(made, reach=reach, hidden=self.hidden)
+            while len(self._views) > _VIEWS:
+                self._views.popitem(last=False)
+        else:
+            self._views.move_to_end(reach)
+        return view
+
+    def live(self, facts: DocumentFacts) -> DocumentRecord | None:
+        """The record of that document in that place."""
+        return self.within(Reach(facts.tenant, (facts.collection,))).by_document.get(facts.id)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -65,11 +95,11 @@ class Snapshot:
 
     def hiding(self, versions: Iterable[str]) -> Snapshot:
         """The same documents, with these versions kept out of searches."""
-        return replace(self, hidden=frozenset(versions) - self.by_version.keys())
+        return replace(self, hidden=frozenset(versions) - self.by_version.keys(), _views=OrderedDict())
 
     def scope(self, documents: Sequence[str] | None, languages: tuple[str, ...] | None = None) -> Scope:
         """What to search for these document ids; None for all, or all of some languages."""
         if documents is None:
-            return Scope(exclude=tuple(self.hidden), languages=languages)
+            return Scope(exclude=tuple(self.hidden), languages=languages, reach=self.reach)
         only = tuple(self.by_document[one].version for one in documents if one in self.by_document)
-        return Scope(only=only, languages=languages)
+        return Scope(only=only, languages=languages, reach=self.reach)

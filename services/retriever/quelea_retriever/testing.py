@@ -56,7 +56,17 @@ def new_passages(facts: DocumentFacts, texts: Sequence[str]) -> list[NewPassage]
         passage_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{facts.id} {ordinal}"))
         passage = PassageRecord(passage_id, facts.id, ordinal, 1, 0, len(text), text, section="Item 2")
         vector = sparse_document("", "", "", text)
-        made.append(NewPassage(version_of(facts), passage, dense.astype(np.float32), vector, facts.language))
+        made.append(
+            NewPassage(
+                version_of(facts),
+                passage,
+                dense.astype(np.float32),
+                vector,
+                facts.language,
+                facts.tenant,
+                facts.collection,
+            )
+        )
     return made
 
 

@@ -17,7 +17,9 @@ from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.periods import ReportingPeriod
-from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit import reach
+from quelea_kit.errors import InvalidInput, PermissionDenied, TooLarge
+from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_length
 
 from quelea_retriever.core.asked_figures import AskedFigure
@@ -109,20 +111,27 @@ def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
 
 
 def facts_in(document: common_pb2.Document) -> DocumentFacts:
-    """A document with an id, a uri, and dates that are dates."""
+    """A document with an id, a uri, and dates that are dates; of the tenant that calls, in a collection in reach."""
     said = document.metadata
     if not document.id or not document.id.isalnum() or len(document.id) > 128:
         raise InvalidInput("document.id must be the document's hash, in letters and digits.")
     if not said.uri:
         raise InvalidInput("document.metadata.uri is required: a new version replaces the old one with the same uri.")
+    if "\x1f" in said.uri or "\x1f" in said.uploader:
+        raise InvalidInput("document.metadata.uri and uploader must not have the control character U+001F.")
     if document.pages < 0 or document.passages < 0:
         raise InvalidInput("document.pages and document.passages must not be negative.")
+    bounds, collection = reach.current(), said.collection or DEFAULT_COLLECTION
+    if not bounds.holds(bounds.tenant, check_name(collection, "document.metadata.collection")):
+        raise PermissionDenied(f"Collection {collection!r} is not within the reach of this call.")
     fetched = ""
     if document.HasField("fetched"):
         fetched = document.fetched.ToDatetime(UTC).isoformat(timespec="microseconds")
     return replace(
         metadata_in(said, "document.metadata"),
         id=document.id,
+        tenant=bounds.tenant,
+        collection=collection,
         pages=document.pages,
         passages=document.passages,
         fetched=fetched,
@@ -279,6 +288,7 @@ def metadata_out(facts: DocumentFacts) -> common_pb2.DocumentMetadata:
             file_label=period.file_label,
         ),
         published=facts.published,
+        collection=facts.collection,
         provenance=common_pb2.Provenance.ValueType(_PROVENANCE_BACK[facts.provenance]),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import redis
 
 from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.collections_redis import Collections
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
@@ -34,6 +35,7 @@ class Records:
     pages: WebPages
     filings: FilingRecords
     watches: Watches
+    collections: Collections
 
 
 def make_records(settings: SearchSettings) -> Records:
@@ -54,6 +56,7 @@ def make_records(settings: SearchSettings) -> Records:
         WebPages(client, prefix=settings.redis_prefix, max_pending=settings.max_pending_pages),
         FilingRecords(client, settings.redis_prefix),
         Watches(client, settings.redis_prefix),
+        Collections(client, settings.redis_prefix),
     )
 
 
@@ -67,6 +70,7 @@ def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) 
         pages=records.pages,
         filings=records.filings,
         watches=records.watches,
+        collections=records.collections,
         send=send,
     )
 

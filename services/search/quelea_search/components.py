@@ -8,6 +8,7 @@ from typing import Protocol
 from quelea_kit.disk import Disk, local_folder
 
 from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.collections_redis import Collections
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
@@ -56,6 +57,7 @@ class Components:
         pages: Records of pages of the web.
         filings: Records of fetched filings.
         watches: Companies whose new filings are to come.
+        collections: Of each tenant.
         send: Puts a message for a job into the queue.
     """
 
@@ -66,6 +68,7 @@ class Components:
     pages: WebPages
     filings: FilingRecords
     watches: Watches
+    collections: Collections
     send: Send
 
     def next_jobs(self, lane: Lane) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.metadata
+import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,10 +13,13 @@ import grpc
 import stamina
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
+from quelea_kit import reach
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.paging import check_page_size, decode_place, encode_place
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, place_of, within
 
 from quelea_search import wire
+from quelea_search.adapters.collections_redis import no_collection
 from quelea_search.adapters.formats import FORMATS
 from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.retriever import Retriever
@@ -149,6 +153,9 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
 
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""
+        stored = await asyncio.to_thread(self._shared.blobs.header, request.document_id)
+        if stored is None or not _reaches(stored):
+            raise _no_document()
         header, text = await asyncio.to_thread(self._shared.blobs.page, request.document_id, request.page)
         return pb.GetPageResponse(
             document_id=request.document_id,
@@ -162,21 +169,35 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
         self, request: pb.DeleteDocumentRequest, context: Context
     ) -> pb.DeleteDocumentResponse:
         """Index first: what is no longer found needs no page to open."""
-        document_id, token = request.document_id, f"delete {id(context)}"
+        return pb.DeleteDocumentResponse(passages=await self._delete(request.document_id))
+
+    async def _delete(self, document_id: str) -> int:
+        """Everywhere; how many passages it had."""
+        token = f"delete {uuid.uuid4().hex}"
+        if await asyncio.to_thread(self._is_of_others, document_id):
+            raise _no_document()
         await asyncio.to_thread(self._shared.ledger.hold, document_id, token)
         try:
             header = await asyncio.to_thread(self._shared.blobs.header, document_id, stored=True)
-            uri = header["metadata"]["uri"] if header is not None else ""
+            uri = header["metadata"]["uri"] if header else ""
             # First: a page of the web that is remembered would be read again and come back.
             await asyncio.to_thread(self._shared.pages.forget, uri, document_id)
             passages = await self._unindex(document_id, known=header is not None)
             await asyncio.to_thread(self._shared.blobs.delete_document, document_id)
-            if header is not None and uri:
-                name = document_name(header["metadata"].get("uploader", ""), uri)
+            if header and uri:
+                name = document_name(header["metadata"].get("uploader", ""), uri, _place(header))
                 await asyncio.to_thread(self._shared.ledger.forget_under, name, document_id)
         finally:
             await asyncio.to_thread(self._shared.ledger.release, document_id, token)
-        return pb.DeleteDocumentResponse(passages=passages)
+        return passages
+
+    def _is_of_others(self, document_id: str) -> bool:
+        """Whether somebody else's document has this id; asked before anything of it is touched."""
+        header = self._shared.blobs.header(document_id, stored=True)
+        if header is not None:
+            return not _reaches(header)
+        job = self._shared.store.find(self._shared.ledger.active_job(document_id))
+        return job is not None and not reach.current().holds(job.tenant, job.collection)
 
     async def _unindex(self, document_id: str, *, known: bool) -> int:
         async for attempt in stamina.retry_context(
@@ -184,7 +205,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
         ):
             with attempt:
                 if not known and await self._retriever.get(document_id) is None:
-                    raise NotFound("There is no document with this id.")
+                    raise _no_document()
                 return await self._retriever.delete(document_id)
         raise AssertionError("retry_context ends with a result or an error")
 
@@ -200,8 +221,65 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
             filing_sources=self._watching.fetch.sources,
         )
 
+    async def ListCollections(  # noqa: N802  # gRPC name
+        self, request: pb.ListCollectionsRequest, context: Context
+    ) -> pb.ListCollectionsResponse:
+        """Those within the reach of the call, by name."""
+        bounds = reach.current()
+        found = await asyncio.to_thread(self._shared.collections.all)
+        return pb.ListCollectionsResponse(
+            collections=[wire.collection_to_wire(one) for one in found if bounds.holds(bounds.tenant, one.name)]
+        )
+
+    async def CreateCollection(  # noqa: N802  # gRPC name
+        self, request: pb.CreateCollectionRequest, context: Context
+    ) -> pb.CreateCollectionResponse:
+        """A new one, of the tenant that calls."""
+        made = await asyncio.to_thread(self._shared.collections.create, request.name, request.title)
+        return pb.CreateCollectionResponse(collection=wire.collection_to_wire(made))
+
+    async def DeleteCollection(  # noqa: N802  # gRPC name
+        self, request: pb.DeleteCollectionRequest, context: Context
+    ) -> pb.DeleteCollectionResponse:
+        """First the name, so that nothing more comes in; then what is watched for it, then every document.
+
+        What is being indexed just now ends by itself, with nothing. Whoever was interrupted makes the collection
+        again, and deletes it again.
+        """
+        bounds = reach.current()
+        if not bounds.holds(bounds.tenant, request.name):
+            raise no_collection(request.name)
+        await asyncio.to_thread(self._shared.collections.remove, request.name)
+        documents = 0
+        with within(Reach(bounds.tenant, (request.name,))):
+            for watch in await self._watching.watches():
+                await self._watching.remove(watch.id)
+            for document_id in sorted(await self._retriever.document_ids()):
+                with contextlib.suppress(NotFound):
+                    await self._delete(document_id)
+                    documents += 1
+        return pb.DeleteCollectionResponse(documents=documents)
+
     async def _show(self, job: Job) -> pb.Job:
         workers = 1
         if job.state is JobState.QUEUED:
             workers = len(await asyncio.to_thread(self._shared.ledger.workers))
         return wire.job_to_wire(job, workers=workers)
+
+
+def _reaches(header: dict[str, Any]) -> bool:
+    """Whether a stored document, by its header, is within the reach of the call."""
+    tenant = header.get("tenant", DEFAULT_TENANT)
+    bounds = reach.current()
+    collection = header["metadata"].get("collection", "")
+    if not collection and "tenant" in header:  # a page of the web, read for an answer; it lies in no collection yet
+        return bool(tenant == bounds.tenant)
+    return bounds.holds(tenant, collection or DEFAULT_COLLECTION)
+
+
+def _place(header: dict[str, Any]) -> str:
+    return place_of(header.get("tenant", DEFAULT_TENANT), header["metadata"].get("collection") or DEFAULT_COLLECTION)
+
+
+def _no_document() -> NotFound:
+    return NotFound("There is no document with this id.")

@@ -13,7 +13,9 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput
+from quelea_kit.reach import id_in
 
+from quelea_search.core.collections import Collection
 from quelea_search.core.jobs import Job, JobState, Lane
 from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.statements.model import Fact
@@ -50,7 +52,7 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         done=job.done,
         total=job.total,
         # Not known before the page has been fetched.
-        document_id="" if job.document_id == provisional_id(job.uri) else job.document_id,
+        document_id="" if job.document_id == id_in(job.place, provisional_id(job.uri)) else job.document_id,
         error=job.error,
         error_reason=job.error_reason,
         created=stamp(job.created),
@@ -62,6 +64,7 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         url=job.url or (job.uri if job.filing else ""),
         replayable=job.replayable,
         replaced=job.replaced,
+        collection=job.collection,
     )
 
 
@@ -84,6 +87,12 @@ def page_to_wire(page: WebPage) -> pb.WebPageRecord:
         reason=page.reason,
         kind=page.kind,
     )
+
+
+def collection_to_wire(collection: Collection) -> pb.Collection:
+    """A collection as callers see it."""
+    made = stamp(collection.created) if collection.created else None
+    return pb.Collection(name=collection.name, title=collection.title, created=made)
 
 
 def stamp(seconds: float) -> Timestamp:
@@ -143,13 +152,19 @@ def facts_of(metadata: common_pb2.DocumentMetadata) -> DocumentFacts:
 
 
 def metadata_of(
-    facts: DocumentFacts, *, uri: str, uploader: str = "", provenance: common_pb2.Provenance.ValueType
+    facts: DocumentFacts,
+    *,
+    uri: str,
+    uploader: str = "",
+    collection: str = "",
+    provenance: common_pb2.Provenance.ValueType,
 ) -> common_pb2.DocumentMetadata:
     """Facts as the wire's metadata."""
     return common_pb2.DocumentMetadata(
         title=facts.title,
         uri=uri,
         uploader=uploader,
+        collection=collection,
         language=facts.language,
         company=facts.company,
         company_aliases=facts.company_aliases,

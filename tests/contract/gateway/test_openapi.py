@@ -21,7 +21,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/documents/{document_id}", "/v1/documents/{document_id}/pages/{page}", "/v1/jobs", "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/events", "/v1/jobs/replay", "/v1/web/pages", "/v1/web/pages/approve",
         "/v1/web/pages/reject", "/v1/web/pages/roll-back", "/v1/check", "/v1/info", "/healthz", "/readyz", "/metrics",
-        "/v1/agent/bundles", "/v1/agent/runs",
+        "/v1/agent/bundles", "/v1/agent/runs", "/v1/collections", "/v1/collections/{name}",
         "/v1/agent/runs/{run_id}",
         "/v1/agent/runs/{run_id}/artifacts/{name}",
         "/v1/agent/runs/{run_id}/bundle",

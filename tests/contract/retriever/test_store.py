@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import Conflict
+from quelea_kit.reach import Reach
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, Profile, Scope, version_of
@@ -222,6 +223,30 @@ async def test_a_search_can_be_kept_to_languages(two_documents):
     assert texts(await search(two_documents, Scope(languages=("en",)))) == set(APPLE_TEXTS)
     assert texts(await search(two_documents, Scope(languages=("en", "zh"), exclude=(version_of(APPLE),)))) == {
         "net sales 净销售额"
+    }
+
+
+async def test_a_search_is_bounded_by_tenant_and_collection(two_documents):
+    places = [("default", "hk"), ("bonds", "default"), ("bonds", "us")]
+    for tenant, collection in places:
+        facts = dataclasses.replace(APPLE, tenant=tenant, collection=collection)
+        await two_documents.put_passages(new_passages(facts, [f"net sales of {tenant} {collection}"]), written=1000.0)
+    own = {*APPLE_TEXTS, *OTHER_TEXTS}
+    for reach, expected in (
+        (Reach(), {*own, "net sales of default hk"}),
+        (Reach("default", ("default",)), own),
+        (Reach("default", ("hk",)), {"net sales of default hk"}),
+        (Reach("bonds"), {"net sales of bonds default", "net sales of bonds us"}),
+        (Reach("bonds", ("us",)), {"net sales of bonds us"}),
+        (Reach("bonds", ("hk",)), set()),
+        (Reach("bonds", ()), set()),
+        (Reach("stocks"), set()),
+    ):
+        assert texts(await search(two_documents, Scope(reach=reach))) == expected, reach
+    everyone = tuple(version for version in await two_documents.versions())
+    assert len(everyone) == 5, "the same bytes are a version of each place"
+    assert texts(await search(two_documents, Scope(only=everyone, reach=Reach("bonds", ("us",))))) == {
+        "net sales of bonds us"
     }
 
 

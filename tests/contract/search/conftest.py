@@ -14,6 +14,7 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel
 from quelea_kit.testing import running
 from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.collections_redis import Collections
 from quelea_search.adapters.fake_retriever import SERVICE as RETRIEVER
 from quelea_search.adapters.fake_retriever import FakeRetriever
 from quelea_search.adapters.job_events import JobEvents
@@ -100,6 +101,7 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
             pages=pages,
             filings=FilingRecords(client, PREFIX),
             watches=Watches(client, PREFIX),
+            collections=Collections(client, PREFIX),
             send=send,
         )
         worker: dict[str, Any] = {"retriever": retriever, "reader": PlainReader(web), "fetcher": web}

@@ -265,6 +265,7 @@ async def test_every_field_of_the_metadata_survives(service):
         ["text"],
         company_aliases=["x", "y"],
         provenance=common_pb2.PROVENANCE_WEB,
+        collection="us",
         period=common_pb2.FiscalPeriod(label="FY2023", fiscal_year=2023, end_date="2023-12-31"),
         **APPLE,
     )

@@ -9,15 +9,22 @@ from hypothesis import strategies as st
 from quelea_gateway import keys
 from quelea_gateway.access import Access, CallLimiter, is_loopback
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.access import Principal, Right
 from quelea_gateway.core.follow_ups import query_for
 from quelea_gateway.core.model import Turn
 from quelea_gateway.rest.metadata import metadata_for
 from quelea_gateway.rest.page_view import span_of
 from quelea_gateway.rest.uploads import clean_name
 from quelea_gateway.settings import Settings
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, TooLarge, Unauthenticated
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, PermissionDenied, TooLarge, Unauthenticated
+from quelea_kit.reach import Reach
 
 LIMITS = rules.Limits()
+
+
+def name_of(ring, key):
+    found = ring.principal_of(key)
+    return found and found.subject
 
 
 def test_defaults_are_filled_in():
@@ -128,13 +135,50 @@ def test_a_key_is_stored_as_its_hash_in_a_private_file(tmp_path):
 def test_keys_are_found_revoked_and_reloaded(tmp_path):
     file = tmp_path / "keys.json"
     ring = keys.KeyRing(file)
-    assert (len(ring), ring.name_of("x")) == (0, None)
+    assert (len(ring), name_of(ring, "x")) == (0, None)
     first, second = keys.create(file, "a"), keys.create(file, "b")
-    assert (ring.name_of(first), ring.name_of(second), ring.name_of(first[:-1])) == ("a", "b", None)
+    assert (name_of(ring, first), name_of(ring, second), name_of(ring, first[:-1])) == ("a", "b", None)
     keys.revoke(file, "a")
-    assert (ring.name_of(first), ring.name_of(second)) == (None, "b")
+    assert (name_of(ring, first), name_of(ring, second)) == (None, "b")
     file.unlink()
-    assert ring.name_of(second) is None
+    assert name_of(ring, second) is None
+
+
+def test_a_key_of_before_there_were_tenants_may_do_everything_in_the_default_one(tmp_path):
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"keys": [{"name": "old", "sha256": keys.digest("k"), "created": "2026-01-01"}]}))
+    assert keys.KeyRing(file).principal_of("k") == Principal.unbounded("old")
+
+
+def test_a_key_names_its_tenant_and_rights(tmp_path):
+    file = tmp_path / "keys.json"
+    key = keys.create(file, "b", tenant="bonds", rights={"*": "read", "us": "write"})
+    found = keys.KeyRing(file).principal_of(key)
+    assert found == Principal("b", "bonds", {"*": Right.READ, "us": Right.WRITE})
+    assert found.owner != Principal.unbounded("b").owner
+    for bad in ({"tenant": "No Good"}, {"rights": {"*": "own"}}, {"rights": {"A b": "read"}}):
+        with pytest.raises(InvalidInput):
+            keys.create(file, "c", **bad)
+    stored = json.loads(file.read_text())
+    stored["keys"][0]["rights"] = {"*": "everything"}
+    file.write_text(json.dumps(stored))
+    with pytest.raises(InvalidInput):
+        keys.KeyRing(file).principal_of(key)
+
+
+def test_what_may_not_be_seen_is_not_there_and_what_may_not_be_done_says_which_right_is_missing():
+    caller = Principal("x", "bonds", {"us": Right.READ, "hk": Right.WRITE})
+    assert caller.reach() == Reach("bonds", ("hk", "us"))
+    assert caller.reach(Right.WRITE) == Reach("bonds", ("hk",))
+    assert caller.reach(collections=["us"]) == Reach("bonds", ("us",))
+    assert Principal.unbounded("x").reach() == Reach()
+    with pytest.raises(PermissionDenied, match="right to write collection 'us'"):
+        caller.require(Right.WRITE, "us")
+    with pytest.raises(NotFound, match="no collection 'cn'"):
+        caller.reach(collections=["us", "cn"])
+    with pytest.raises(PermissionDenied, match="administrator"):
+        caller.require_administrator()
+    assert Principal("x").reach() == Reach("default", ())
 
 
 def test_names_of_keys(tmp_path):
@@ -153,14 +197,14 @@ def test_a_file_that_is_no_keys_file_opens_nothing(tmp_path):
     file = tmp_path / "keys.json"
     file.write_text('{"keys": [{"name": "x"}]}')
     with pytest.raises(InvalidInput):
-        keys.KeyRing(file).name_of("x")
+        keys.KeyRing(file).principal_of("x")
 
 
 def test_the_command_prints_a_key_once(tmp_path, capsys):
     file = tmp_path / "keys.json"
     assert keys.main(["create", "desk", "--file", str(file)]) == 0
     key = capsys.readouterr().out.strip()
-    assert keys.KeyRing(file).name_of(key) == "desk"
+    assert name_of(keys.KeyRing(file), key) == "desk"
     assert keys.main(["list", "--file", str(file)]) == 0
     assert "desk" in capsys.readouterr().out
     assert keys.main(["create", "desk", "--file", str(file)]) == 1
@@ -190,7 +234,7 @@ def test_what_is_no_key(tmp_path, authorization):
     access = Access(Settings(keys_file=str(file)))
     with pytest.raises(Unauthenticated):
         access.admit(authorization)
-    assert access.admit(f"bearer {key}") == "desk"
+    assert access.admit(f"bearer {key}") == Principal.unbounded("desk")
 
 
 def test_metadata_for_files_by_position_name_or_all():

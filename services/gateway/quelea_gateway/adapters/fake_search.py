@@ -11,8 +11,10 @@ from typing import Any
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
 from quelea_fintext.text import language_of
-from quelea_kit.errors import NotFound, TooLarge
+from quelea_kit import reach
+from quelea_kit.errors import Conflict, NotFound, TooLarge
 from quelea_kit.paging import page_of
+from quelea_kit.reach import DEFAULT_COLLECTION
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_web import FakeWeb, now
@@ -131,6 +133,33 @@ class FakeSearch(FakeWeb):
             web_providers=self._world.web_providers,
             filing_sources=self._world.filing_sources,
         )
+
+    async def ListCollections(  # noqa: N802  # the wire's name
+        self, request: search_pb2.ListCollectionsRequest, context: Any
+    ) -> search_pb2.ListCollectionsResponse:
+        """Those within the reach of the call."""
+        bounds = reach.current()
+        every = {DEFAULT_COLLECTION: search_pb2.Collection(name=DEFAULT_COLLECTION), **self._world.collections}
+        found = [every[name] for name in sorted(every) if bounds.holds(bounds.tenant, name)]
+        return search_pb2.ListCollectionsResponse(collections=found)
+
+    async def CreateCollection(  # noqa: N802  # the wire's name
+        self, request: search_pb2.CreateCollectionRequest, context: Any
+    ) -> search_pb2.CreateCollectionResponse:
+        """One more."""
+        if request.name in self._world.collections:
+            raise Conflict(f"There is a collection {request.name!r} already.")
+        made = search_pb2.Collection(name=request.name, title=request.title, created=now())
+        self._world.collections[request.name] = made
+        return search_pb2.CreateCollectionResponse(collection=made)
+
+    async def DeleteCollection(  # noqa: N802  # the wire's name
+        self, request: search_pb2.DeleteCollectionRequest, context: Any
+    ) -> search_pb2.DeleteCollectionResponse:
+        """One less."""
+        if self._world.collections.pop(request.name, None) is None:
+            raise NotFound(f"There is no collection {request.name!r}.")
+        return search_pb2.DeleteCollectionResponse()
 
     async def FetchFilings(  # noqa: N802  # the wire's name
         self, request: search_pb2.FetchFilingsRequest, context: Any

@@ -71,6 +71,8 @@ class World:
     keep_hangs: bool = False
     records: dict[str, search_pb2.WebPageRecord] = field(default_factory=dict)
     """By address."""
+    collections: dict[str, search_pb2.Collection] = field(default_factory=dict)
+    """By name, beside the default one."""
 
     @classmethod
     def with_samples(cls) -> World:

@@ -46,6 +46,7 @@ class SearchClient:
         self, target: str, *, call_seconds: float, upload_seconds: float, watch_seconds: float = 3600.0
     ) -> None:
         reads = ["GetJob", "WatchJob", "ListJobs", "GetPage", "GetInfo", "SearchWeb", "ListWebPages"]
+        reads += ["ListCollections", "ListWatches"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = search_pb2_grpc.SearchServiceStub(self._channel)
         self._call_seconds = call_seconds
@@ -184,6 +185,26 @@ class SearchClient:
         request = search_pb2.RemoveWatchRequest(id=watch_id)
         with naming("search"):
             await unary(self._stub.RemoveWatch(request, timeout=self._call_seconds))
+
+    async def collections(self) -> list[search_pb2.Collection]:
+        """Those that the call may read, by name."""
+        with naming("search"):
+            reply = await unary(
+                self._stub.ListCollections(search_pb2.ListCollectionsRequest(), timeout=self._call_seconds)
+            )
+        return list(reply.collections)
+
+    async def create_collection(self, name: str, title: str) -> search_pb2.Collection:
+        """A new one. Raises Conflict when there is one of this name."""
+        request = search_pb2.CreateCollectionRequest(name=name, title=title)
+        with naming("search"):
+            return (await unary(self._stub.CreateCollection(request, timeout=self._call_seconds))).collection
+
+    async def delete_collection(self, name: str) -> int:
+        """Remove a collection with its documents; how many there were. Raises NotFound."""
+        request = search_pb2.DeleteCollectionRequest(name=name)
+        with naming("search"):
+            return (await unary(self._stub.DeleteCollection(request, timeout=self._upload_seconds))).documents
 
     async def find(self, query: str, *, as_of: str, pages: int, passages: int, seconds: float) -> WebFound:
         """Pages of the web for a query, within the given seconds."""

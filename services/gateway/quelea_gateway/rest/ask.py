@@ -36,7 +36,7 @@ from quelea_gateway.rest.schemas import (
     SearchOut,
     StartedOut,
 )
-from quelea_gateway.rest.state import base_url, gateway_of, key_of
+from quelea_gateway.rest.state import base_url, gateway_of, key_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import event, respond, while_there
 
@@ -121,6 +121,7 @@ async def _saved(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> A
             question=body.question.strip(),
             answer=json.loads(data_of(answer)),
             filters=body.filters.model_dump(exclude_defaults=True),
+            collections=body.collections,
             group=body.group,
         )
     except QueleaError as error:
@@ -193,6 +194,7 @@ async def ask(body: AskIn, request: Request) -> Response:
     """
     gateway = gateway_of(request)
     owner = key_of(request)
+    await read_in(request, body.collections)
     question = await while_there(request, _question(body, gateway, owner))
     accept = request.headers.get("accept", "")
     as_text = body.format == "markdown" or "text/markdown" in accept
@@ -232,6 +234,7 @@ async def search(body: SearchIn, request: Request) -> Response:
     started = time.perf_counter()
     gateway = gateway_of(request)
     query = rules.check_text(body.query, gateway.limits, "query")
+    await read_in(request, body.collections)
     waiting = time.perf_counter()
     found = await while_there(request, _search(gateway, body, query))
     retrieve = (time.perf_counter() - waiting) * 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from quelea_kit.errors import Conflict, InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
@@ -10,10 +10,10 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 from quelea_gateway.adapters.door import DoorClient
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, only_administrators
 from quelea_gateway.rest.transport.streams import while_there
 
-router = APIRouter(tags=["agent"])
+router = APIRouter(tags=["agent"], dependencies=[Depends(only_administrators)])
 
 PATH = "/v1/agent/bundles"
 _MEDIA_TYPE = "application/octet-stream"

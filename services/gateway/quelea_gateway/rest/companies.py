@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
@@ -31,7 +31,7 @@ from quelea_gateway.rest.facts import (
 )
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS, Short
-from quelea_gateway.rest.state import base_url, gateway_of
+from quelea_gateway.rest.state import base_url, gateway_of, in_collections
 from quelea_gateway.spreadsheet import comparison_workbook, statements_workbook
 
 router = APIRouter(tags=["facts"])
@@ -82,7 +82,13 @@ class StatementOut(BaseModel):
     lines: list[LineOut]
 
 
-@router.get("/v1/companies", response_model=CompaniesOut, responses=ERRORS, summary="List companies")
+@router.get(
+    "/v1/companies",
+    response_model=CompaniesOut,
+    responses=ERRORS,
+    dependencies=[Depends(in_collections)],
+    summary="List companies",
+)
 async def companies(
     request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
 ) -> CompaniesOut:
@@ -100,6 +106,7 @@ async def companies(
     "/v1/companies/{company}/statements",
     response_model=StatementOut,
     responses={**FILES, **ERRORS},
+    dependencies=[Depends(in_collections)],
     summary="Get a company's statement",
 )
 async def statements(
@@ -186,6 +193,7 @@ class CompanyComparisonOut(BaseModel):
     "/v1/comparison",
     response_model=CompanyComparisonOut,
     responses={**FILES, **ERRORS},
+    dependencies=[Depends(in_collections)],
     summary="Compare companies",
 )
 async def comparison(

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote as url_quote
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
+from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
 from quelea_gateway.core.model import Citation
 from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.page_view import render, span_of, wants_html
 from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Short
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, in_collections, principal_of
+from quelea_gateway.rights import deletable
 
 router = APIRouter(tags=["documents"])
 
@@ -37,6 +39,7 @@ class DocumentOut(BaseModel):
     title: str
     uri: str
     filing_id: str = Field(description="Of a fetched filing: its number at its source; else empty.")
+    collection: str
     language: str
     company: str
     ticker: str
@@ -58,6 +61,7 @@ class DocumentOut(BaseModel):
             title=metadata.title,
             uri=metadata.uri,
             filing_id=metadata.filing_id,
+            collection=metadata.collection or DEFAULT_COLLECTION,
             language=metadata.language,
             company=metadata.company,
             ticker=metadata.ticker,
@@ -125,6 +129,7 @@ def page_address(base: str, document_id: str, page: int, start: int, end: int) -
     "/v1/documents",
     response_model=DocumentsOut,
     responses=ERRORS,
+    dependencies=[Depends(in_collections)],
     summary="List documents",
 )
 async def documents(
@@ -168,7 +173,8 @@ async def document(document_id: DocumentId, request: Request) -> DocumentOut:
 
 @router.delete("/v1/documents/{document_id}", response_model=DeletedOut, responses=ERRORS, summary="Delete a document")
 async def delete(document_id: DocumentId, request: Request) -> DeletedOut:
-    """Removes it everywhere: index, parsed text, original bytes."""
+    """Removes it everywhere: index, parsed text, original bytes. The key needs the right to write its collection."""
+    enter(await deletable(gateway_of(request).retriever, principal_of(request), document_id))
     return DeletedOut(document_id=document_id, passages=await gateway_of(request).search.delete(document_id))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, PermissionDenied, Unavailable
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
@@ -14,10 +14,10 @@ from quelea_gateway.core import evaluations as core
 from quelea_gateway.core.votes import Choice
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, Short
-from quelea_gateway.rest.state import gateway_of, key_of
+from quelea_gateway.rest.state import gateway_of, key_of, only_administrators
 from quelea_gateway.rest.transport.streams import while_there
 
-router = APIRouter(tags=["evaluations"])
+router = APIRouter(tags=["evaluations"], dependencies=[Depends(only_administrators)])
 
 _PATH = "/v1/evaluations"
 _ONE = _PATH + "/{evaluation_id}"

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
@@ -19,7 +19,7 @@ from quelea_gateway.core.statement_grid import Figure
 from quelea_gateway.rest.documents import page_address
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS, Short
-from quelea_gateway.rest.state import base_url, gateway_of
+from quelea_gateway.rest.state import base_url, gateway_of, in_collections
 from quelea_gateway.spreadsheet import XLSX, facts_workbook
 from quelea_gateway.statement_reader import figure_of, past_day
 
@@ -115,6 +115,7 @@ FILES: dict[int | str, dict[str, Any]] = {
     "/v1/facts",
     response_model=FactsOut,
     responses={**FILES, **ERRORS},
+    dependencies=[Depends(in_collections)],
     summary="List figures of financial statements",
 )
 async def facts(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from quelea_gateway.core.model import ReaderInfo
 from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, only_administrators
 from quelea_gateway.version import VERSION
 
 router = APIRouter(tags=["operation"])
@@ -85,11 +85,12 @@ async def readyz(request: Request) -> JSONResponse:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: ERRORS[401]},
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: ERRORS[401], 403: ERRORS[403]},
+    dependencies=[Depends(only_administrators)],
     summary="Prometheus metrics",
 )
 async def metrics() -> Response:
-    """Needs a key, as the API does."""
+    """Needs an administrator's key: they are of all tenants."""
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -13,12 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import QueleaError
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
+from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
+from quelea_gateway.core.access import Right
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.rest.transport.errors import body_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there
 
@@ -75,6 +77,7 @@ class JobOut(BaseModel):
     lane: Lane = Field(description="The queue: what users bring in, pages useful for an answer, pages read again.")
     url: str | None = Field(description="The page's address; null for an upload.")
     replaced: str | None = Field(description="The document of which this is a newer version; it is gone.")
+    collection: str
     replayable: bool = Field(description="Failed for a reason outside the document: POST /v1/jobs/replay tries again.")
 
     @classmethod
@@ -97,6 +100,7 @@ class JobOut(BaseModel):
             lane=_LANES.get(job.lane, "upload"),
             url=job.url or None,
             replaced=job.replaced or None,
+            collection=job.collection or DEFAULT_COLLECTION,
             replayable=job.replayable,
         )
 
@@ -141,7 +145,11 @@ class ReplayIn(BaseModel):
 @router.post("/v1/jobs/replay", response_model=ReplayedOut, responses=ERRORS, summary="Replay failed jobs")
 async def replay(request: Request, body: ReplayIn | None = None) -> ReplayedOut:
     """Queues jobs of the dead-letter list again: failed for a reason outside the document. Answers with them."""
-    ids = body.ids if body else []
+    ids, principal = body.ids if body else [], principal_of(request)
+    for one in ids:
+        job = await while_there(request, gateway_of(request).search.job(one))
+        principal.require(Right.WRITE, job.collection or DEFAULT_COLLECTION)
+    enter(principal.reach(Right.WRITE))
     queued = await while_there(request, gateway_of(request).search.replay(ids))
     return ReplayedOut(jobs=[JobOut.of(job) for job in queued])
 

@@ -9,6 +9,7 @@ from fastapi import Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import MAX_PAGE_SIZE
+from quelea_kit.reach import MOST_COLLECTIONS
 
 PageSize = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="At most this many items.")]
 PageToken = Annotated[
@@ -27,6 +28,17 @@ def _check_day(text: str) -> str:
 Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$"), AfterValidator(_check_day)]
 """A day, YYYY-MM-DD, or empty."""
 
+CollectionName = Annotated[str, Field(min_length=1, max_length=40)]
+"""The name of a collection."""
+
+Collections = Annotated[
+    list[CollectionName],
+    Field(max_length=MOST_COLLECTIONS, description="Only these; all that the key may read when left out."),
+]
+Collection = Annotated[
+    str, Field(max_length=40, description="Where it goes; `default` when left out. The key needs the right to write.")
+]
+
 _RENAMED = {"limit": "page_size", "k": "page_size"}
 
 
@@ -38,7 +50,9 @@ class ListOut(BaseModel):
 
 async def check_query(request: Request) -> None:
     """Refuse query parameters that the route does not have: a misspelt filter would otherwise list everything."""
-    names = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    route = request.scope["route"].dependant
+    parts = (route, *route.dependencies)
+    names = [parameter.alias for part in parts for parameter in part.query_params]
     for name in request.query_params:
         if name in names:
             continue

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core.agent.model import Artifact, Run
-from quelea_gateway.rest.lists import Day, ListOut, Time
+from quelea_gateway.rest.lists import Collections, Day, ListOut, Time
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
 Fetched = Annotated[Time | None, BeforeValidator(lambda stored: stored or None)]
@@ -36,8 +36,11 @@ class RunIn(BaseModel):
     model: str = Field(default="", max_length=300)
     limits: LimitsIn = LimitsIn()
     bundle_ids: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
-        default=[], max_length=20, description="Replay: the code sees the recorded calls of these bundles only."
+        default=[],
+        max_length=20,
+        description="Replay: the code sees the recorded calls of these bundles only; for administrators' keys.",
     )
+    collections: Collections = []
     stream: bool = Field(default=False, description="Answer with the run's events at once.")
 
 

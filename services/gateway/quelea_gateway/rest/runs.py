@@ -20,7 +20,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import PageSize, PageToken
 from quelea_gateway.rest.run_schemas import CancelOut, RunIn, RunOut, RunsOut
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of, key_of
+from quelea_gateway.rest.state import gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of
 from quelea_gateway.rest.transport.streams import EVENTS, event, respond, while_there, with_id
 
@@ -59,6 +59,9 @@ async def start(body: RunIn, request: Request) -> Response:
     caller leaves; `cancel` ends it.
     """
     gateway, tenant = gateway_of(request), key_of(request)
+    if body.bundle_ids:
+        principal_of(request).require_administrator()
+    await read_in(request, body.collections)
     wanted = run_request(body, gateway, tenant)
     manager = await while_there(request, gateway.analyst.ready())
     run = await manager.start(wanted)

@@ -11,7 +11,7 @@ from quelea_gateway.core.model import Shown, Standalone
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.review.verifier import VerifierState
-from quelea_gateway.rest.lists import Day, Time
+from quelea_gateway.rest.lists import Collections, Day, Time
 
 
 class SentenceVerdictOut(BaseModel):
@@ -189,6 +189,7 @@ class AskIn(_In):
     j: int | None = Field(default=None, ge=1, le=100, description="How many of them the reader may see, at most.")
     stream: bool = Field(default=False, description="Server-sent events: started, delta, verdicts, answer, error.")
     filters: FiltersIn = FiltersIn()
+    collections: Collections = []
     model: Short = ""
     strict: bool | None = Field(
         default=None,
@@ -216,6 +217,7 @@ class SearchIn(_In):
     query: str = Field(min_length=1)
     k: int | None = Field(default=None, ge=1, le=200)
     filters: FiltersIn = FiltersIn()
+    collections: Collections = []
     as_of: Day | None = None
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Sequence
+from typing import Annotated, cast
 
-from fastapi import Request
+from fastapi import Query, Request
+from quelea_kit.reach import enter
 
+from quelea_gateway.core.access import Principal
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.lists import CollectionName
+from quelea_gateway.rights import readable, writable
 
 
 def gateway_of(request: Request) -> Gateway:
@@ -17,6 +22,43 @@ def gateway_of(request: Request) -> Gateway:
 def key_of(request: Request) -> str:
     """The name of the caller's key, as the middleware admitted it."""
     return str(getattr(request.state, "key", ""))
+
+
+def principal_of(request: Request) -> Principal:
+    """Who calls, as the middleware admitted him."""
+    return cast("Principal", request.state.caller.principal)
+
+
+async def read_in(request: Request, collections: Sequence[str]) -> None:
+    """From here on the request sees the named collections only; all that its caller may read when none is named.
+
+    Raises NotFound for one that is not there, or that he may not read.
+    """
+    if collections:
+        enter(await readable(gateway_of(request).search, principal_of(request), collections))
+
+
+async def write_in(request: Request, collection: str = "") -> None:
+    """From here on the request writes to one collection, and sees no other.
+
+    Raises NotFound as `read_in` does, and PermissionDenied where the caller may only read it.
+    """
+    enter(await writable(gateway_of(request).search, principal_of(request), collection))
+
+
+async def in_collections(
+    request: Request,
+    collection: Annotated[
+        list[CollectionName], Query(description="Only these; all that the key may read when left out.")
+    ] = [],  # noqa: B006  # FastAPI copies it
+) -> None:
+    """Dependency of routes that list what documents say."""
+    await read_in(request, collection)
+
+
+async def only_administrators(request: Request) -> None:
+    """Dependency of routes over what belongs to no tenant. Raises PermissionDenied."""
+    principal_of(request).require_administrator()
 
 
 def base_url(request: Request) -> str:

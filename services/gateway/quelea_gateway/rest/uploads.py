@@ -18,9 +18,10 @@ from starlette.datastructures import UploadFile
 
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.lists import Collection
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
-from quelea_gateway.rest.state import gateway_of, key_of
+from quelea_gateway.rest.state import gateway_of, principal_of, write_in
 from quelea_gateway.rest.transport.body import read_whole
 from quelea_gateway.rest.transport.errors import body_of, error_headers
 from quelea_gateway.rest.transport.streams import while_there
@@ -58,6 +59,7 @@ class UrlIn(BaseModel):
 
     url: Annotated[str, Field(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]", max_length=2000)]
     metadata: MetadataIn = Field(default=MetadataIn(), description="Every field given wins over what the page says.")
+    collection: Collection = ""
 
 
 def schemas() -> dict[str, Any]:
@@ -86,6 +88,11 @@ _BODY = {
                             "description": "JSON: an array in the files' order, an object by file name, or one object "
                             "for all. Fields: title, uri, company, company_aliases, ticker, document_type, period, "
                             "published, language. The field may also be repeated, once for each file.",
+                        },
+                        "collection": {
+                            "type": "string",
+                            "maxLength": 40,
+                            "description": "Where they go; `default` when left out. The key needs the right to write.",
                         },
                     },
                 }
@@ -121,14 +128,19 @@ async def _submit(
 
 
 async def _submit_all(
-    gateway: Gateway, files: list[UploadFile], names: list[str], metadata: list[MetadataIn], uploader: str
+    gateway: Gateway,
+    files: list[UploadFile],
+    names: list[str],
+    metadata: list[MetadataIn],
+    uploader: str,
+    collection: str,
 ) -> tuple[list[AcceptedOut], list[tuple[str, QueleaError]]]:
     limit = (await gateway.search.info()).max_document_bytes
     taken: list[AcceptedOut] = []
     refused: list[tuple[str, QueleaError]] = []
     for name, file, given in zip(names, files, metadata, strict=True):
         said = given.wire()
-        said.uploader = uploader
+        said.uploader, said.collection = uploader, collection
         try:
             job = await _submit(gateway, name, file, said, limit)
         except QueleaError as error:
@@ -180,7 +192,10 @@ def _has_host(url: str) -> bool:
 
 async def _add_page(request: Request, gateway: Gateway) -> Response:
     submitted = _url_of(await read_whole(request.headers, request.receive, gateway.settings.max_body_bytes))
-    wanted = search_pb2.SubmitUrlRequest(url=submitted.url, metadata=submitted.metadata.wire(common_pb2.PROVENANCE_WEB))
+    await write_in(request, submitted.collection)
+    said = submitted.metadata.wire(common_pb2.PROVENANCE_WEB)
+    said.collection = submitted.collection
+    wanted = search_pb2.SubmitUrlRequest(url=submitted.url, metadata=said)
     job = await while_there(request, gateway.search.submit_url(wanted))
     taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or submitted.url)], errors=[])
     return JSONResponse(taken.model_dump(), 202)
@@ -210,19 +225,24 @@ async def upload(request: Request) -> Response:
     most = gateway.settings.max_upload_files
     async with request.form(max_files=most, max_fields=most + 10) as form:
         files = [item for item in form.getlist("files") if isinstance(item, UploadFile)]
-        unknown = sorted(set(form) - {"files", "metadata"})
+        unknown = sorted(set(form) - {"files", "metadata", "collection"})
         if unknown:
             raise InvalidInput(
-                f"Unknown form field {unknown[0]!r}; use files and metadata.", details={"field": "files"}
+                f"Unknown form field {unknown[0]!r}; use files, metadata and collection.", details={"field": "files"}
             )
         if not files or len(files) != len(form.getlist("files")):
             raise InvalidInput("No file was sent; send files in the form field files.", details={"field": "files"})
         submitted = [item for item in form.getlist("metadata") if isinstance(item, str)]
         if len(submitted) != len(form.getlist("metadata")):
             raise InvalidInput("metadata must be a text field, not a file.", details={"field": "metadata"})
+        collection = form.get("collection", "")
+        if not isinstance(collection, str):
+            raise InvalidInput("collection must be a text field, not a file.", details={"field": "collection"})
+        await write_in(request, collection)
         names = [clean_name(file.filename) for file in files]
-        metadata = metadata_for(names, submitted)
-        taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata, key_of(request)))
+        metadata, uploader = metadata_for(names, submitted), principal_of(request).subject
+        handing = _submit_all(gateway, files, names, metadata, uploader, collection)
+        taken, refused = await while_there(request, handing)
     body, failed = _answer(taken, refused, request.url.path)
     if failed is None:
         return JSONResponse(body, 202)

@@ -8,12 +8,14 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
+from quelea_kit.reach import DEFAULT_COLLECTION
 
+from quelea_gateway.core.access import Right
 from quelea_gateway.rest.fetch import Company, FetchedOut, Forms, Years
 from quelea_gateway.rest.jobs import iso
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
+from quelea_gateway.rest.lists import Collection, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, principal_of, write_in
 from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["documents"])
@@ -27,6 +29,7 @@ class WatchIn(BaseModel):
     company: Company
     forms: Forms = []
     years: Years = 1
+    collection: Collection = ""
 
 
 class WatchOut(BaseModel):
@@ -43,6 +46,7 @@ class WatchOut(BaseModel):
     error: str | None = Field(description="What went wrong at the last look.")
     new: int = Field(description="Documents that the last look with any has queued.")
     new_at: Time | None
+    collection: str
 
     @classmethod
     def of(cls, watch: search_pb2.Watch) -> WatchOut:
@@ -59,6 +63,7 @@ class WatchOut(BaseModel):
             error=watch.error or None,
             new=watch.new,
             new_at=iso(watch.new_at),
+            collection=watch.collection or DEFAULT_COLLECTION,
         )
 
 
@@ -84,7 +89,10 @@ class WatchRemovedOut(BaseModel):
 @router.post("/v1/watches", status_code=202, response_model=WatchedOut, responses=ERRORS, summary="Watch a company")
 async def add(body: WatchIn, request: Request) -> WatchedOut:
     """Fetches a company's filings as POST /v1/fetch does, and from now on its new ones within a day."""
-    wanted = search_pb2.FetchFilingsRequest(company=body.company, forms=body.forms, years=body.years)
+    await write_in(request, body.collection)
+    wanted = search_pb2.FetchFilingsRequest(
+        company=body.company, forms=body.forms, years=body.years, collection=body.collection
+    )
     made = await while_there(request, gateway_of(request).search.watch_company(wanted))
     fetched = FetchedOut.of(made.fetched) if made.HasField("fetched") else None
     return WatchedOut(watch=WatchOut.of(made.watch), fetch=fetched)
@@ -103,5 +111,9 @@ async def watches(request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, pag
 )
 async def remove(watch_id: Annotated[str, Path(max_length=64)], request: Request) -> WatchRemovedOut:
     """The documents that it has brought stay."""
-    await gateway_of(request).search.remove_watch(watch_id)
+    search, principal = gateway_of(request).search, principal_of(request)
+    for watch in await search.watches():
+        if watch.id == watch_id:
+            principal.require(Right.WRITE, watch.collection or DEFAULT_COLLECTION)
+    await search.remove_watch(watch_id)
     return WatchRemovedOut(id=watch_id)

@@ -13,10 +13,11 @@ from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
+from quelea_gateway.core.access import Right
 from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, ErrorOut
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["web"])
@@ -167,6 +168,7 @@ async def pages(
     page_token: PageToken = "",
 ) -> WebPagesOut:
     """What waits for approval, what was kept, rejected or has vanished; repeat a filter to allow several values."""
+    principal_of(request).require(Right.MANAGE)
     wanted = WebPagesIn.model_construct(urls=url, hosts=host, states=state, added_from=added_from, added_to=added_to)
     found = await gateway_of(request).search.web_pages(
         search_pb2.ListWebPagesRequest(filter=filter_of(wanted), page_size=page_size, page_token=page_token)
@@ -176,6 +178,7 @@ async def pages(
 
 
 async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDecision.ValueType) -> DecidedOut:
+    principal_of(request).require(Right.MANAGE)
     if not (body.urls or body.hosts or body.states or body.added_from or body.added_to):
         raise InvalidInput(
             "Choose pages with at least one of urls, hosts, states, added_from and added_to.", details={"field": "urls"}

@@ -13,17 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import qdrant_edge as qe
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT
 
 from quelea_retriever.adapters.points import (
     ABOUT_ID,
+    COLLECTION,
     DENSE,
     KIND,
     LANGUAGE,
     META_ID,
     ORDINAL,
+    PASSAGE_KIND,
     RECORD_KIND,
     SECTION,
     SPARSE,
+    TENANT,
     VERSION,
     WRITTEN,
     about_payload,
@@ -42,7 +46,8 @@ from quelea_retriever.core.model import PassageRecord
 
 _PAGE = 1000
 _INDEXED = "INDEXED"
-_INDEXES = {KIND: "Keyword", VERSION: "Keyword", LANGUAGE: "Keyword", WRITTEN: "Integer", ORDINAL: "Integer"}
+_WORDS = (KIND, VERSION, LANGUAGE, TENANT, COLLECTION)
+_INDEXES = {**dict.fromkeys(_WORDS, "Keyword"), WRITTEN: "Integer", ORDINAL: "Integer"}
 
 
 class EdgeShard:
@@ -91,14 +96,21 @@ class EdgeShard:
         return schema_of(found[0].payload if found else None)
 
     def migrate(self) -> int:
-        """Bring a shard of schema 0 to this one: passages learn their language. How many did; may be run again."""
-        self._update(qe.UpdateOperation.create_field_index(LANGUAGE, qe.PayloadSchemaType.Keyword))
-        count = 0
+        """Bring a shard of an older schema to this one; may be run again.
+
+        Passages learn their language, and that they are of the default tenant and collection. How many did.
+        """
+        for field in (LANGUAGE, TENANT, COLLECTION):
+            self._update(qe.UpdateOperation.create_field_index(field, qe.PayloadSchemaType.Keyword))
+        bare = qe.Filter(must=[_keyword(KIND, [PASSAGE_KIND]), qe.IsEmptyCondition(TENANT)])
+        if count := self._count(bare):
+            place = {TENANT: DEFAULT_TENANT, COLLECTION: DEFAULT_COLLECTION}
+            self._update(qe.UpdateOperation.set_payload_by_filter(bare, place))
         for record in self.records():
             bare = qe.Filter(must=[_keyword(VERSION, [record.version]), qe.IsEmptyCondition(LANGUAGE)])
             if some := self._count(bare):
                 self._update(qe.UpdateOperation.set_payload_by_filter(bare, {LANGUAGE: record.facts.language}))
-                count += some
+                count = max(count, some)
         self._upsert([qe.Point(ABOUT_ID, {}, about_payload())])
         self.flush()
         return count
@@ -240,6 +252,10 @@ def _scope_filter(scope: Scope) -> Any:
         must.append(_keyword(SECTION, scope.sections))
     if scope.languages is not None:
         must.append(_keyword(LANGUAGE, scope.languages))
+    if scope.reach is not None:
+        must.append(_keyword(TENANT, [scope.reach.tenant]))
+        if scope.reach.collections is not None:
+            must.append(_keyword(COLLECTION, scope.reach.collections))
     if not must and not scope.exclude:
         return None
     return qe.Filter(

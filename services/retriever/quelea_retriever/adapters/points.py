@@ -9,8 +9,9 @@ A store has points of four kinds in one collection:
 - about: no vector; the schema, and the collection whose place this one took. Not in meta, which every commit of every
   release writes anew.
 
-A passage carries no facts of its document but its language, so that there is one place to change them, and one write
-that does it. (A document in another language is another version, so the language does not change under its passages.)
+A passage carries no facts of its document but its language, tenant and collection, by which searches are bounded, so
+that there is one place to change the others, and one write that does it. (A document in another language, or of another
+tenant or collection, is another version, so these do not change under its passages.)
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ WRITTEN = "written"
 ORDINAL = "ordinal"
 SECTION = "section"
 LANGUAGE = "language"
+TENANT = "tenant"
+COLLECTION = "collection"
 PASSAGE_KIND = "passage"
 RECORD_KIND = "record"
 
@@ -62,7 +65,8 @@ def passage_payload(new: NewPassage, written: float) -> dict[str, Any]:
     for name in _SELDOM:
         if not payload[name]:
             del payload[name]
-    return {KIND: PASSAGE_KIND, VERSION: new.version, WRITTEN: int(written), LANGUAGE: new.language, **payload}
+    about = {VERSION: new.version, LANGUAGE: new.language, TENANT: new.tenant, COLLECTION: new.collection}
+    return {KIND: PASSAGE_KIND, WRITTEN: int(written), **about, **payload}
 
 
 def passage_of(payload: dict[str, Any]) -> PassageRecord:

@@ -5,13 +5,26 @@ from __future__ import annotations
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from quelea_retriever.adapters.points import DENSE, KIND, LANGUAGE, ORDINAL, SPARSE, VERSION, WRITTEN
+from quelea_retriever.adapters.points import (
+    COLLECTION,
+    DENSE,
+    KIND,
+    LANGUAGE,
+    ORDINAL,
+    SPARSE,
+    TENANT,
+    VERSION,
+    WRITTEN,
+)
 from quelea_retriever.settings import Settings
 
-_INDEXES = {
+_INDEXES: dict[str, models.PayloadSchemaType | models.KeywordIndexParams] = {
     KIND: models.PayloadSchemaType.KEYWORD,
     VERSION: models.PayloadSchemaType.KEYWORD,
     LANGUAGE: models.PayloadSchemaType.KEYWORD,
+    # The server keeps the passages of one tenant near each other.
+    TENANT: models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+    COLLECTION: models.PayloadSchemaType.KEYWORD,
     WRITTEN: models.PayloadSchemaType.INTEGER,
     ORDINAL: models.PayloadSchemaType.INTEGER,
 }

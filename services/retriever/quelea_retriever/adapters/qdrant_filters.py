@@ -11,7 +11,7 @@ from qdrant_client import models
 from qdrant_client.http.exceptions import ApiException
 from quelea_kit.errors import Unavailable
 
-from quelea_retriever.adapters.points import LANGUAGE, SECTION, VERSION
+from quelea_retriever.adapters.points import COLLECTION, KIND, LANGUAGE, PASSAGE_KIND, SECTION, TENANT, VERSION
 from quelea_retriever.adapters.store import Scope, SparseVector
 
 
@@ -39,6 +39,12 @@ def has_id(ids: set[str]) -> models.Filter:
     return models.Filter(must=[models.HasIdCondition(has_id=list(ids))])
 
 
+def without_tenant() -> models.Filter:
+    """Passages that were written before there were tenants."""
+    empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=TENANT))
+    return models.Filter(must=[keyword(KIND, [PASSAGE_KIND]), empty])
+
+
 def without_language(version: str = "") -> models.Filter:
     """Passages that were written before a passage had a language; of one version if it is given."""
     must: list[Any] = [models.IsEmptyCondition(is_empty=models.PayloadField(key=LANGUAGE))]
@@ -52,6 +58,10 @@ def scope_filter(scope: Scope) -> models.Filter | None:
         must.append(keyword(SECTION, scope.sections))
     if scope.languages is not None:
         must.append(keyword(LANGUAGE, scope.languages))
+    if scope.reach is not None:
+        must.append(keyword(TENANT, [scope.reach.tenant]))
+        if scope.reach.collections is not None:
+            must.append(keyword(COLLECTION, scope.reach.collections))
     if not must and not scope.exclude:
         return None
     return models.Filter(

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, split_place
 
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
 
@@ -21,8 +22,8 @@ SparseVector = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 
 # Known only when the whole document has been read, so not part of what names a version.
 _UNVERSIONED = frozenset({"pages", "passages", "fetched"})
-_LATER = frozenset({"filing_id"})
-"""Fields that came after versions were stored: while they are empty, a version keeps its name."""
+_LATER = {"filing_id": "", "tenant": DEFAULT_TENANT, "collection": DEFAULT_COLLECTION}
+"""Fields that came after versions were stored: while they have these values, a version keeps its name."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,9 @@ class NewPassage:
     """The store applies its own IDF."""
     language: str = ""
     """Of the document: stored with the passage, so that a search can be kept to languages in few words."""
+    tenant: str = DEFAULT_TENANT
+    """Of the document, as its collection: stored with the passage, so that a search is bounded where it is made."""
+    collection: str = DEFAULT_COLLECTION
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Scope:
     """Exactly these; None for any. No index serves it: for small collections."""
     languages: tuple[str, ...] | None = None
     """Passages of documents in exactly these; None for any."""
+    reach: Reach | None = None
+    """Passages of documents within it; None for any, in stores without tenants (of entries)."""
 
 
 class Store(Protocol):
@@ -190,19 +196,20 @@ class Store(Protocol):
 
 
 def version_of(facts: DocumentFacts) -> str:
-    """The name of a version: the document's id, a hyphen, and 16 hexadecimal digits over its metadata.
+    """The name of a version: its place, the document's id, a hyphen, and 16 hexadecimal digits over its metadata.
 
     Page and passage counts and the time of fetching do not count: a caller may not know them in the first of several
     requests, and a repeated request must name the same version.
     """
-    said = {k: v for k, v in dataclasses.asdict(facts).items() if k not in _UNVERSIONED and (v or k not in _LATER)}
+    said = {k: v for k, v in dataclasses.asdict(facts).items() if k not in _UNVERSIONED and v != _LATER.get(k)}
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    return f"{facts.id}-{digest[:16]}"
+    return f"{facts.place}{facts.id}-{digest[:16]}"
 
 
-def is_version_of(version: str, document_id: str) -> bool:
-    """True when the version is one of that document."""
-    return version.rpartition("-")[0] == document_id
+def is_version_of(version: str, document_id: str, reach: Reach) -> bool:
+    """True when the version is one of that document, within the reach."""
+    tenant, collection, named = split_place(version)
+    return named.rpartition("-")[0] == document_id and reach.holds(tenant, collection)
 
 
 def profile_conflict(stored: Profile, wanted: Profile) -> str:
@@ -215,8 +222,9 @@ def profile_conflict(stored: Profile, wanted: Profile) -> str:
     )
 
 
-SCHEMA = 1
-"""How things are written down (points.py). 0: before there was a number, without the language in passages."""
+SCHEMA = 2
+"""How things are written down (points.py). 0: before there was a number, without the language in passages; 1: without
+tenant and collection in passages."""
 
 
 def schema_conflict(found: int) -> str:

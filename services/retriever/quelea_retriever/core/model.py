@@ -14,6 +14,7 @@ from typing import Literal
 
 from quelea_fintext.notices import Note, write_notes
 from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, name_in, place_of
 
 Mode = Literal["fused", "dense", "sparse"]
 Provenance = Literal["", "upload", "web", "sample"]
@@ -43,11 +44,18 @@ class DocumentFacts:
     """The key that it came with; empty for a page of the web."""
     filing_id: str = ""
     """Of a fetched filing: its number at its source, "edgar:0001065280-25-000044"."""
+    tenant: str = DEFAULT_TENANT
+    collection: str = DEFAULT_COLLECTION
+
+    @property
+    def place(self) -> str:
+        """Its tenant and collection, in front of the names of its record and its versions."""
+        return place_of(self.tenant, self.collection)
 
     @property
     def name(self) -> str:
         """The name under which a new version replaces an old one: what one uploader calls so says nothing of others."""
-        return f"{self.uploader}\n{self.uri}" if self.uploader else self.uri
+        return name_in(self.place, f"{self.uploader}\n{self.uri}" if self.uploader else self.uri)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded
@@ -33,7 +34,8 @@ class JobMoves(JobRecords):
             LeaseLost: The job is in other hands.
         """
         old_lease, old_line, old_active = self._document_keys(job)
-        lease, line, active = self._key("lease", document_id), self._line(uri), self._key("active", document_id)
+        moved = dataclasses.replace(job, document_id=document_id, uri=uri)
+        lease, line, active = self._document_keys(moved)
 
         def decide(pipe: Any) -> Job:
             old = self._own(pipe, job)

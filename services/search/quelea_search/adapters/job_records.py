@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import redis
+from quelea_kit import reach
 from quelea_kit.errors import NotFound, Overloaded
 from quelea_kit.paging import Place
+from quelea_kit.reach import DEFAULT_TENANT
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import jobs
@@ -55,9 +57,9 @@ class JobRecords(RedisBase):
         self._now = clock
 
     def get(self, job_id: str) -> Job:
-        """One job, or NotFound."""
+        """One job within the reach of the call, or NotFound."""
         job = self.find(job_id)
-        if job is None:
+        if job is None or not reach.current().holds(job.tenant, job.collection):
             raise NotFound("There is no job with this id; finished jobs are removed after some days.")
         return job
 
@@ -69,7 +71,9 @@ class JobRecords(RedisBase):
     def newest(
         self, page_size: int, after: Place | None = None, *, replayable: bool = False
     ) -> tuple[list[Job], Place | None]:
-        """A page of jobs, newest first, or of those that can be replayed, the last to fail first.
+        """A page of jobs within the reach of the call, newest first.
+
+        Or of those that can be replayed, the last to fail first.
 
         Args:
             page_size: At most so many.
@@ -79,7 +83,10 @@ class JobRecords(RedisBase):
         Returns:
             The jobs, and the place behind which the next page begins; None on the last page.
         """
+        bounds = reach.current()
         index = self._key("dead" if replayable else "jobs")
+        if not replayable and bounds.tenant != DEFAULT_TENANT:
+            index = self._key("jobs", "of", bounds.tenant)
         found: list[tuple[Job, Place]] = []
         with self._answering():
             more = True
@@ -89,9 +96,11 @@ class JobRecords(RedisBase):
                 # Some of the ids may be of records that have expired, which are trimmed once a minute.
                 for job_id, score in entries:
                     job = jobs_by_id.get(job_id)
-                    if job is not None and (job.replayable or not replayable):
-                        found.append((job, (score, job_id)))
                     after = score, job_id
+                    if job is None or not bounds.holds(job.tenant, job.collection):
+                        continue
+                    if job.replayable or not replayable:
+                        found.append((job, (score, job_id)))
                 more = len(entries) > page_size
         page = found[:page_size]
         return [job for job, _ in page], page[-1][1] if len(found) > page_size else None
@@ -242,7 +251,7 @@ class JobRecords(RedisBase):
             pipe.hincrby(totals, "passages", job.passages)
             pipe.hset(self._key("uris"), job.name, job.document_id)
         if leftovers:
-            pipe.hset(self._key("cleanup"), job.id, job.document_id)
+            pipe.hset(self._key("cleanup"), job.id, f"{job.place}{job.document_id}")
 
     def _count_stage(self, pipe: Any, old: Job, new: Job) -> None:
         if old.stage and (new.stage != old.stage or new.state is not JobState.RUNNING):

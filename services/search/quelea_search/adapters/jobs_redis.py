@@ -2,6 +2,8 @@
 
     <prefix>:job:<id>            hash    the record (core/jobs.py)
     <prefix>:jobs                zset    every job, by time of submission
+    <prefix>:jobs:of:<tenant>    zset    those of one tenant that is not the default one
+    <prefix>:tenants             set     the tenants, without the default one
     <prefix>:queued, :running    zset    the jobs in that state
     <prefix>:queued:<lane>       zset    the queued jobs of one lane
     <prefix>:turns:<lane>        hash    a queued job -> its line and its uploader
@@ -20,6 +22,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from typing import Any
+
+from quelea_kit.reach import DEFAULT_TENANT
 
 from quelea_search.adapters.job_moves import JobMoves
 from quelea_search.adapters.job_records import LeaseLost
@@ -61,6 +65,9 @@ class JobStore(JobMoves):
             pipe.multi()
             self._write(pipe, new)
             pipe.zadd(self._key("jobs"), {new.id: new.created})
+            if new.tenant != DEFAULT_TENANT:
+                pipe.sadd(self._key("tenants"), new.tenant)
+                pipe.zadd(self._key("jobs", "of", new.tenant), {new.id: new.created})
             if new.state.ended:
                 pipe.hincrby(self._key("totals"), "jobs:unchanged", 1)
             else:

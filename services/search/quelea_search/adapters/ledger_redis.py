@@ -1,7 +1,7 @@
 """What the service knows beside the job records, in the same Redis.
 
 <prefix>:uris                hash    name of a document (Job.name) -> the one that is stored under it
-<prefix>:cleanup             hash    failed job -> document whose leftovers are still to be removed
+<prefix>:cleanup             hash    failed job -> place and document whose leftovers are still to be removed
 <prefix>:totals              hash    counters for the metrics
 <prefix>:workers             zset    workers, by their last sign of life
 <prefix>:ready               string  written to find out whether Redis takes writes
@@ -16,6 +16,7 @@ from typing import Any
 
 import redis
 from quelea_kit.errors import Conflict
+from quelea_kit.reach import Reach, split_place
 
 from quelea_search.adapters.redis_base import RedisBase
 
@@ -82,6 +83,11 @@ class Ledger(RedisBase):
         with self._answering():
             return bool(self._redis.exists(self._key("active", document_id)))
 
+    def active_job(self, document_id: str) -> str:
+        """The job that is to bring this document in; empty when there is none."""
+        with self._answering():
+            return str(self._redis.get(self._key("active", document_id)) or "")
+
     def stored_under(self, name: str) -> str:
         """The document that was last stored under a name; empty when there is none."""
         with self._answering():
@@ -99,10 +105,12 @@ class Ledger(RedisBase):
 
         self._transact([uris], decide)
 
-    def leftovers(self) -> dict[str, str]:
-        """Failed job -> document, where something is still to be removed."""
+    def leftovers(self) -> dict[str, tuple[Reach, str]]:
+        """Failed job -> where its document lies, and the document, where something is still to be removed."""
         with self._answering():
-            return dict(self._redis.hgetall(self._key("cleanup")))
+            found = self._redis.hgetall(self._key("cleanup"))
+        split = {job_id: split_place(text) for job_id, text in found.items()}
+        return {job_id: (Reach(tenant, (name,)), document) for job_id, (tenant, name, document) in split.items()}
 
     def no_leftovers(self, job_id: str) -> None:
         """All that a failed job left is removed."""
@@ -160,5 +168,7 @@ class Ledger(RedisBase):
             if drop:
                 self._redis.delete(*(self._key("job", job_id) for job_id in drop))
                 self._redis.zrem(self._key("jobs"), *drop)
+                for tenant in self._redis.smembers(self._key("tenants")):
+                    self._redis.zrem(self._key("jobs", "of", tenant), *drop)
                 self._redis.zrem(self._key("dead"), *drop)
         return len(drop)

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 import redis
 from quelea.common.v1 import common_pb2
+from quelea_kit import reach
 
 from quelea_search import wire
-from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.adapters.redis_base import TenantRecords
 from quelea_search.core.web.model import Fetched, WebDocument
 
 _HOUR = 3600.0
@@ -53,7 +54,7 @@ class PageFiles(Protocol):
         """Store a page for a while."""
 
 
-class PageCache(RedisBase):
+class PageCache(TenantRecords):
     """The pages. Every method blocks and raises Unavailable when Redis or the store does not answer.
 
     Args:
@@ -84,7 +85,12 @@ class PageCache(RedisBase):
             title=document.facts.title,
             charset=fetched.charset,
         )
-        header = {"id": page.document_id, "filename": page.filename, "metadata": wire.metadata_to_dict(metadata)}
+        header = {
+            "id": page.document_id,
+            "tenant": reach.current().tenant,
+            "filename": page.filename,
+            "metadata": wire.metadata_to_dict(metadata),
+        }
         texts = [parsed.text for parsed in document.parsed.pages]
         self._blobs.cache_page(page.document_id, header, texts, fetched.data)
         record, name = self._key("cached", page.document_id), self._url(page.canonical_url)

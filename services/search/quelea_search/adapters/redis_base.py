@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import redis
+from quelea_kit import reach
 from quelea_kit.errors import Overloaded, Unavailable
+from quelea_kit.reach import DEFAULT_TENANT
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
@@ -66,3 +68,26 @@ class RedisBase:
             yield
         except redis.RedisError as error:
             raise Unavailable(f"Redis, which stores the jobs, does not answer: {error}.", retry_after=2.0) from error
+
+
+class TenantRecords(RedisBase):
+    """Records of which each tenant has its own: all keys are of the tenant of the call (quelea_kit.reach).
+
+    Those of the default tenant are as they were before there were tenants; of another one `<prefix>:tenant:<name>:…`.
+    """
+
+    def _key(self, *parts: str) -> str:
+        tenant = reach.current().tenant
+        return super()._key(*parts) if tenant == DEFAULT_TENANT else super()._key("tenant", tenant, *parts)
+
+    def tenants(self) -> list[str]:
+        """Those that have something here; the default one first."""
+        with self._answering():
+            others = self._redis.smembers(super()._key("tenants"))
+        return [DEFAULT_TENANT, *sorted(others)]
+
+    def _note_tenant(self, pipe: Any) -> None:
+        """To be called where a record is written, so that the background knows of the tenant."""
+        tenant = reach.current().tenant
+        if tenant != DEFAULT_TENANT:
+            pipe.sadd(super()._key("tenants"), tenant)

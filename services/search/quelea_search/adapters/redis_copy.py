@@ -7,6 +7,7 @@ What is a hint or a sign of life stays out, and comes again by itself: messages,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from quelea_kit.errors import Conflict, InvalidInput, Unavailable
 
 _SECONDS = 300.0
 _PASSING = ("messages:", "unacked", "lease:", "workers", "ready", "first:", "results:")
+_TENANT = re.compile(r"^tenant:[^:]*:")
 _READ = """
 local found, cursor = {}, '0'
 repeat
@@ -66,7 +68,7 @@ class RedisCopy:
         keys = {}
         for name, left, value in zip(found[::3], found[1::3], found[2::3], strict=True):
             short = self._short(name)
-            if value is not None and not short.startswith(_PASSING):
+            if value is not None and not _TENANT.sub("", short).startswith(_PASSING):
                 keys[short] = Key(short, now + int(left) if int(left) > 0 else 0, value)
         return list(keys.values())
 
@@ -79,7 +81,7 @@ class RedisCopy:
         """
         try:
             there = list(self._names())
-            worth = [name for name in there if not self._short(name).startswith(_PASSING)]
+            worth = [name for name in there if not _TENANT.sub("", self._short(name)).startswith(_PASSING)]
             if worth and not replace:
                 raise Conflict(
                     f"This Redis holds {len(worth)} keys of a knowledge base; nothing was changed. Restore into an "

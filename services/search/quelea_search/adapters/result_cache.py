@@ -17,14 +17,14 @@ import redis
 from quelea_fintext.text import normalise
 from quelea_kit.errors import QueleaError
 
-from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.adapters.redis_base import TenantRecords
 from quelea_search.core.web.model import Result, Results
 from quelea_search.core.web.query import WebQuery
 
 _VERSION = 1
 
 
-class ResultCache(RedisBase):
+class ResultCache(TenantRecords):
     """What providers answered lately.
 
     Args:

@@ -25,8 +25,9 @@ from typing import Any
 
 import redis
 from quelea_kit.paging import Place
+from quelea_kit.reach import DEFAULT_COLLECTION, Reach, within
 
-from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.adapters.redis_base import TenantRecords
 from quelea_search.core.jobs import Job, JobState
 from quelea_search.core.web import pages as web_pages
 from quelea_search.core.web.pages import PageFilter, PageState, WebPage
@@ -40,10 +41,11 @@ class Removal:
 
     canonical_url: str
     document_id: str
+    collection: str = DEFAULT_COLLECTION
 
 
-class WebPages(RedisBase):
-    """What is remembered of pages of the web.
+class WebPages(TenantRecords):
+    """What is remembered of pages of the web, by the tenant that calls.
 
     Args:
         client: With decoded responses.
@@ -57,9 +59,22 @@ class WebPages(RedisBase):
         super().__init__(client, prefix)
         self._max_pending = max_pending
         self._now = clock
-        self._all = self._key("webpages")
-        self._hosts, self._due = self._key("webpages", "hosts"), self._key("webpages", "due")
-        self._removals = self._key("webpages", "removals")
+
+    @property
+    def _all(self) -> str:
+        return self._key("webpages")
+
+    @property
+    def _hosts(self) -> str:
+        return self._key("webpages", "hosts")
+
+    @property
+    def _due(self) -> str:
+        return self._key("webpages", "due")
+
+    @property
+    def _removals(self) -> str:
+        return self._key("webpages", "removals")
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -129,9 +144,12 @@ class WebPages(RedisBase):
         return self._load(urls)
 
     def count(self, state: PageState) -> int:
-        """How many pages are in a state."""
-        with self._answering():
-            return int(self._redis.zcard(self._state(state)))
+        """How many pages are in a state, of all tenants together."""
+        count = 0
+        for tenant in self.tenants():
+            with within(Reach(tenant)), self._answering():
+                count += int(self._redis.zcard(self._state(state)))
+        return count
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -177,7 +195,8 @@ class WebPages(RedisBase):
             if before is None:
                 return None
             if before.indexed or before.job_id:
-                removal = Removal(canonical_url, before.document_id if before.indexed else "")
+                brought = before.document_id if before.indexed else ""
+                removal = Removal(canonical_url, brought, before.collection)
                 pipe.hset(self._removals, canonical_url, json.dumps(dataclasses.asdict(removal)))
             if not reject:
                 self._forget(pipe, before)
@@ -258,6 +277,7 @@ class WebPages(RedisBase):
 
     def _write(self, pipe: Any, page: WebPage) -> None:
         url = page.canonical_url
+        self._note_tenant(pipe)
         pipe.set(self._record(url), web_pages.encode(page))
         pipe.zadd(self._all, {url: page.added})
         for state in PageState:

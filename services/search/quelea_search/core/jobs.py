@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, name_in, place_of
+
 
 class JobState(StrEnum):
     """Where a job is in its life."""
@@ -54,9 +56,9 @@ OUTSIDE = frozenset(
 """Reasons of failure that are not the document's: it may come in when it is tried again later."""
 
 
-def document_name(uploader: str, uri: str) -> str:
-    """What one uploader calls so says nothing of another's documents."""
-    return f"{uploader}\n{uri}" if uploader else uri
+def document_name(uploader: str, uri: str, place: str = "") -> str:
+    """What one uploader calls so says nothing of another's documents, nor of those in another place (Job.place)."""
+    return name_in(place, f"{uploader}\n{uri}" if uploader else uri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,24 @@ class Job:
     """Of a filing: how its source is asked for it, as JSON. Until it has been, document_id is provisional."""
     replayable: bool = False
     """Failed for a reason outside the document, and its bytes are kept."""
+    tenant: str = DEFAULT_TENANT
+    collection: str = DEFAULT_COLLECTION
+    """Into which it brings its document."""
+
+    @property
+    def place(self) -> str:
+        """Tenant and collection, in front of names; its document's id is of the bytes in this place (id_in)."""
+        return place_of(self.tenant, self.collection)
+
+    @property
+    def reach(self) -> Reach:
+        """Of the calls that its work makes: nothing but its own collection."""
+        return Reach(self.tenant, (self.collection,))
 
     @property
     def name(self) -> str:
         """The name under which a new version replaces an old one, as the retriever has it (DocumentFacts.name)."""
-        return document_name(self.uploader, self.uri)
+        return document_name(self.uploader, self.uri, self.place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from quelea.common.v1 import common_pb2
+from quelea_kit import reach
 from quelea_kit.errors import Conflict, DeadlineExceeded, NotFound, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import bound_id, id_in, place_of
 
 from quelea_search import wire
 from quelea_search.adapters.retriever import Retriever
@@ -111,7 +113,7 @@ class FilingFetch:
 
         Raises:
             Conflict: Filings are not fetched here, or the SEC would refuse calls without a contact, or the door does.
-            NotFound: No such company (with suggestions), no such filing, or nothing of the kind in the recording.
+            NotFound: No such collection, company (with suggestions) or filing, or nothing of it in the recording.
             Overloaded: The queue is full, or a budget is used up.
             Unavailable, DeadlineExceeded: The door or the source does not answer.
         """
@@ -129,8 +131,9 @@ class FilingFetch:
                 'address, such as "Example Ltd admin@example.com", and start the search service again.',
                 details={"setting": "QUELEA_SEARCH_FILINGS_CONTACT"},
             )
+        await asyncio.to_thread(self._shared.collections.check, wanted.collection)
         await asyncio.to_thread(self._shared.check_disk)
-        run_id = f"fetch-{uuid.uuid4().hex}"
+        run_id = f"fetch-{bound_id(reach.current().tenant, uuid.uuid4().hex)}"
         seconds, calls = settings.filings_list_seconds, settings.filings_per_fetch + _MORE_CALLS
         try:
             async with asyncio.timeout(seconds):
@@ -217,7 +220,7 @@ class FilingFetch:
     async def _queue(
         self, filings: Sequence[Filing], company: Company, wanted: Wanted, run_id: str, lane: Lane
     ) -> list[Found]:
-        stored = await self._stored([filing.url for filing in filings])
+        stored = await self._stored([filing.url for filing in filings], wanted.collection)
         found = []
         for filing in filings:
             if document_id := stored.get(filing.url):
@@ -234,9 +237,9 @@ class FilingFetch:
             found.append(Found(filing, job=queued))
         return found
 
-    async def _stored(self, urls: Sequence[str]) -> dict[str, str]:
+    async def _stored(self, urls: Sequence[str], collection: str) -> dict[str, str]:
         """Address -> document, of those that a job has brought in and nobody has deleted since."""
-        known = await asyncio.to_thread(self._shared.filings.stored, urls)
+        known = await asyncio.to_thread(self._shared.filings.stored, urls, collection)
         places = asyncio.Semaphore(_LOOKUPS)
 
         async def is_there(document_id: str) -> bool:
@@ -247,7 +250,7 @@ class FilingFetch:
         return {url: document for (url, document), is_stored in zip(known.items(), there, strict=True) if is_stored}
 
     def _job(self, filing: Filing, company: Company, wanted: Wanted, run_id: str, lane: Lane) -> Job:
-        now = time.time()
+        now, tenant = time.time(), reach.current().tenant
         is_exhibit = filing.form.startswith("EX-")
         kind = REPORTS[filing.form][1] if filing.form in REPORTS else filing.form.removesuffix("/A")
         said = common_pb2.DocumentMetadata(
@@ -273,13 +276,15 @@ class FilingFetch:
         return Job(
             id=uuid.uuid4().hex,
             filename=filing.filename,
-            document_id=provisional_id(filing.url),
+            document_id=id_in(place_of(tenant, wanted.collection), provisional_id(filing.url)),
             uri=filing.url,
             created=now,
             updated=now,
             given=wire.given_to_text(said),
             lane=lane,
             filing=order.encode(how),
+            tenant=tenant,
+            collection=wanted.collection,
         )
 
     def _submit(self, new: Job) -> Job:

@@ -8,6 +8,7 @@ import functools
 import stamina
 from quelea_kit.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import id_in
 
 from quelea_search.core.jobs import JobState
 from quelea_search.core.model import DocumentFacts
@@ -44,7 +45,7 @@ class FilingJob:
         if await asyncio.to_thread(parts.blobs.has_incoming, job.id):
             return True
         data = await self._get()
-        document_id = await asyncio.to_thread(self._keep, data)
+        document_id = id_in(job.place, await asyncio.to_thread(self._keep, data))
         take = functools.partial(parts.store.take_id, job, document_id=document_id, uri=job.uri, page="")
         attempt.job = await attempt.essential(take)
         if attempt.job.state is not JobState.RUNNING:
@@ -95,4 +96,4 @@ class FilingJob:
     async def remember(self) -> None:
         """The document is in the knowledge base, through this job or before it."""
         job = self._attempt.job
-        await self._attempt.essential(self._attempt.parts.filings.remember, job.uri, job.document_id)
+        await self._attempt.essential(self._attempt.parts.filings.remember, job.uri, job.document_id, job.collection)

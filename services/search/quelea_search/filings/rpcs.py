@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.errors import InvalidInput
+from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_length
 
 from quelea_search import wire
@@ -68,6 +69,7 @@ def _watch(watch: Watch) -> pb.Watch:
         error=watch.error,
         new=watch.new,
         new_at=wire.stamp(watch.new_at) if watch.new_at else None,
+        collection=watch.collection,
     )
 
 
@@ -77,7 +79,14 @@ def wanted_in(request: pb.FetchFilingsRequest, years: int) -> Wanted:
     if len(request.bundle_ids) > _MOST_BUNDLES:
         raise InvalidInput(f"bundle_ids may have at most {_MOST_BUNDLES} items.", details={"field": "bundle_ids"})
     source, forms = choose(request.company, request.forms)
-    return Wanted(request.company.strip(), source, forms, check_years(request.years, years), tuple(request.bundle_ids))
+    return Wanted(
+        request.company.strip(),
+        source,
+        forms,
+        check_years(request.years, years),
+        tuple(request.bundle_ids),
+        check_name(request.collection or DEFAULT_COLLECTION, "collection"),
+    )
 
 
 def fetched_out(fetched: Fetched) -> pb.FetchFilingsResponse:

@@ -6,12 +6,15 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from quelea_kit import reach
 from quelea_kit.errors import Overloaded, QueleaError
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import Reach, within
 
 from quelea_search.components import Components
 from quelea_search.core.jobs import Lane
 from quelea_search.filings.adapters.digest import Webhook
+from quelea_search.filings.adapters.watches_redis import no_watch
 from quelea_search.filings.core.model import NothingFiled, Wanted
 from quelea_search.filings.core.watch import Watch, looked_at, watch_of
 from quelea_search.filings.fetch import Fetched, FilingFetch
@@ -58,17 +61,25 @@ class Watching:
             company = error.company
         now, settings = self._now(), self._shared.settings
         new = looked_at(
-            watch_of(company, wanted.forms, now=now), now=now, due=now + settings.filings_watch_hours * _HOUR
+            watch_of(company, wanted.forms, now=now, collection=wanted.collection),
+            now=now,
+            due=now + settings.filings_watch_hours * _HOUR,
         )
         return await asyncio.to_thread(self._shared.watches.add, new, settings.filings_watches), fetched
 
     async def watches(self) -> list[Watch]:
-        """All watches, by name of the company."""
-        return await asyncio.to_thread(self._shared.watches.all)
+        """Watches within the reach of the call, by name of the company."""
+        bounds = reach.current()
+        return [one for one in await self._all() if bounds.holds(bounds.tenant, one.collection)]
 
     async def remove(self, watch_id: str) -> None:
         """Watch a company no more; its documents stay. Raises NotFound."""
+        if watch_id not in {one.id for one in await self.watches()}:
+            raise no_watch(watch_id)
         await asyncio.to_thread(self._shared.watches.remove, watch_id)
+
+    async def _all(self) -> list[Watch]:
+        return await asyncio.to_thread(self._shared.watches.all)
 
     async def look(self) -> int:
         """Look at the watches that are due, the longest due first; how many documents were queued.
@@ -79,12 +90,17 @@ class Watching:
         if not await asyncio.to_thread(self._shared.ledger.first, "filings", settings.filings_look_seconds / 2):
             return 0
         now = self._now()
-        due = sorted((one for one in await self.watches() if one.due <= now), key=lambda one: one.due)
+        due: list[tuple[Reach, Watch]] = []
+        for tenant in await asyncio.to_thread(self._shared.watches.tenants):
+            with within(Reach(tenant)):
+                due += [(Reach(tenant), one) for one in await self._all() if one.due <= now]
+        due.sort(key=lambda one: one[1].due)
         news: list[dict[str, str]] = []
         try:
             async with asyncio.timeout(settings.filings_look_seconds):
-                for watch in due:
-                    news += await self._look_at(watch)
+                for bounds, watch in due:
+                    with within(bounds):
+                        news += await self._look_at(watch)
         except TimeoutError:
             log.warning("look_ends_early", watches=len(due))
         except Overloaded as error:

@@ -12,6 +12,7 @@ from quelea.common.v1 import common_pb2
 from quelea_kit import process_identity
 from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import within
 
 from quelea_search import wire
 from quelea_search.adapters.jobs_redis import LeaseLost
@@ -45,6 +46,11 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
     if job is None:
         log.info("job_not_claimed", job=job_id)
         return
+    with within(job.reach):
+        await _run(parts, job)
+
+
+async def _run(parts: WorkerComponents, job: Job) -> None:
     if job.state.ended:
         log.warning("job_failed", job=job.id, reason=job.error_reason, error=job.error)
         await asyncio.to_thread(parts.pages.job_failed, job)
@@ -196,7 +202,11 @@ class _Run(Attempt):
 
     def _document(self, content: Content) -> common_pb2.Document:
         metadata = wire.metadata_of(
-            content.facts, uri=self.job.uri, uploader=self.job.uploader, provenance=content.provenance
+            content.facts,
+            uri=self.job.uri,
+            uploader=self.job.uploader,
+            collection=self.job.collection,
+            provenance=content.provenance,
         )
         if self._filing:
             metadata.filing_id = wire.given_from_text(self.job.given).filing_id
@@ -271,6 +281,7 @@ class _Run(Attempt):
         """Pages first: from the commit on a citation may open them."""
         if self._page:
             await self._page.still_wanted()
+        await self.essential(self.parts.collections.check, self.job.collection)
         before = await self.essential(self.parts.ledger.stored_under, self.job.name)
         mark = functools.partial(dataclasses.replace, committing=True, replaces=before, passages=document.passages)
         # Fenced: from here on nobody else works on this document, or this worker stops.
@@ -278,6 +289,7 @@ class _Run(Attempt):
         self._committing = True
         header = {
             "id": document.id,
+            "tenant": self.job.tenant,
             "filename": content.filename,
             "metadata": wire.metadata_to_dict(document.metadata),
             **({"web": content.web} if content.web else {}),

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from quelea_kit import process_identity
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import Reach, within
 
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
@@ -82,7 +83,8 @@ class Reaper:
             if changed is None:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)
-            self._shared.pages.job_failed(changed)
+            with within(changed.reach):
+                self._shared.pages.job_failed(changed)
             following = self._shared.store.next_in_line(job.name)
             if following:
                 self._shared.send(following)
@@ -124,7 +126,7 @@ class Reaper:
 
     async def remove_leftovers(self) -> None:
         """Remove what failed jobs could not remove themselves."""
-        for job_id, document_id in (await asyncio.to_thread(self._shared.ledger.leftovers)).items():
+        for job_id, (reach, document_id) in (await asyncio.to_thread(self._shared.ledger.leftovers)).items():
             try:
                 await asyncio.to_thread(self._shared.ledger.hold, document_id, job_id)
             except Conflict:
@@ -132,15 +134,19 @@ class Reaper:
             try:
                 job = await asyncio.to_thread(self._shared.store.find, job_id)
                 keep = job is not None and job.replayable
-                async with asyncio.timeout(min(_TIDY_SECONDS, self._shared.settings.lease_seconds)):
-                    await remove_leftovers(self._shared.blobs, self._retriever, job_id, document_id, keep_bytes=keep)
+                seconds = min(_TIDY_SECONDS, self._shared.settings.lease_seconds)
+                with within(reach):
+                    async with asyncio.timeout(seconds):
+                        await remove_leftovers(
+                            self._shared.blobs, self._retriever, job_id, document_id, keep_bytes=keep
+                        )
                 await asyncio.to_thread(self._shared.ledger.no_leftovers, job_id)
             finally:
                 await asyncio.to_thread(self._shared.ledger.release, document_id, job_id)
 
     async def take_out(self) -> None:
         """Finish what decisions over pages of the web have begun."""
-        await self._removals.all()
+        await self._removals.of_all_tenants()
 
     async def trim(self) -> None:
         """Forget what is old."""
@@ -154,7 +160,9 @@ class Reaper:
             ended = job is not None and job.state.ended and not job.replayable
             if ended or (job is None and age > _ABANDONED_SECONDS):
                 self._shared.blobs.delete_incoming(job_id)
-        self._shared.pages.trim()
+        for tenant in self._shared.pages.tenants():
+            with within(Reach(tenant)):
+                self._shared.pages.trim()
         pages = self._shared.blobs.trim_cache(self._shared.settings.page_cache_hours * _HOUR)
         if pages:
             log.info("cached_pages_forgotten", number=pages)

@@ -9,10 +9,13 @@ import uuid
 from collections.abc import AsyncIterator
 
 from quelea.common.v1 import common_pb2
+from quelea_kit import reach
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, TooLarge, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import DEFAULT_COLLECTION, id_in, place_of
 
 from quelea_search.adapters.blobs import Upload
+from quelea_search.adapters.collections_redis import no_collection
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, Lane
@@ -40,17 +43,19 @@ class Submission:
             TooLarge: More bytes than max_document_bytes; the rest of the stream is not read.
             Overloaded: Too many jobs are waiting.
             DiskFull: The disk takes nothing new.
+            NotFound: There is no such collection.
         """
         name = clean_filename(filename)
         if len(metadata.uri) > _URI_CHARACTERS:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
         check_days(metadata)
+        tenant, collection = await self._place(metadata.collection)
         most = self._shared.settings.max_queued_jobs
         await asyncio.to_thread(self._shared.check_disk)
         # Before a byte is stored: a full queue must not cost disk.
         await asyncio.to_thread(self._shared.store.check_room, Lane.UPLOAD, metadata.uploader, most)
         job_id = uuid.uuid4().hex
-        document_id = await self._receive(job_id, pieces)
+        document_id = id_in(place_of(tenant, collection), await self._receive(job_id, pieces))
         now = time.time()
         new = Job(
             id=job_id,
@@ -62,6 +67,8 @@ class Submission:
             created=now,
             updated=now,
             given=given_to_text(metadata),
+            tenant=tenant,
+            collection=collection,
         )
         try:
             pages = await self._stored_pages(document_id)
@@ -82,6 +89,15 @@ class Submission:
             # The record is safe, and the reaper sends a message for it.
             log.warning("message_not_sent", job=job_id, why=error.message)
         return job
+
+    async def _place(self, named: str) -> tuple[str, str]:
+        """Tenant and collection of a document that names a collection, or none."""
+        collection = named or DEFAULT_COLLECTION
+        await asyncio.to_thread(self._shared.collections.check, collection)
+        bounds = reach.current()
+        if not bounds.holds(bounds.tenant, collection):
+            raise no_collection(collection)
+        return bounds.tenant, collection
 
     async def _receive(self, job_id: str, pieces: AsyncIterator[bytes]) -> str:
         upload: Upload = await asyncio.to_thread(self._shared.blobs.upload, job_id)

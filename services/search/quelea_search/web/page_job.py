@@ -16,6 +16,7 @@ from quelea.common.v1 import common_pb2
 from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import Conflict, PermissionDenied, QueleaError
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import id_in
 
 from quelea_search import wire
 from quelea_search.build import time_to_live
@@ -133,7 +134,7 @@ class WebPageJob:
         self._renew = page.fetched
         document_id, uri, text = known.document_id if known else "", job.uri, ""
         if not page.not_modified:
-            document_id = await asyncio.to_thread(self._keep_bytes, job.id, page)
+            document_id = id_in(job.place, await asyncio.to_thread(self._keep_bytes, job.id, page))
             # A page that is read again keeps the name under which it is stored, wherever it leads by now.
             uri = job.uri if job.lane is Lane.REREAD else page.canonical_url
             text = page_source.encode(page_source.source_of(page))
@@ -203,6 +204,7 @@ class WebPageJob:
                 now=time.time(),
                 ttl=self._ttl,
                 document_id=job.document_id,
+                collection=job.collection,
             )
 
         await attempt.essential(parts.pages.update, job.uri, write)

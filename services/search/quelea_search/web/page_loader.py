@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from quelea.common.v1 import common_pb2
+from quelea_kit import reach
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import DEFAULT_COLLECTION, id_in, place_of
 
 from quelea_search import wire
 from quelea_search.adapters.page_cache import CachedPage, PageCache
@@ -162,7 +165,8 @@ class PageLoader:
             raise _PageFailed(document.reason.lower(), problem)
         if document.facts.published > query.as_of.isoformat():
             raise _PageFailed("newer", None)
-        return document
+        place = place_of(reach.current().tenant, DEFAULT_COLLECTION)
+        return dataclasses.replace(document, document_id=id_in(place, document.document_id))
 
 
 class _Run:

@@ -7,14 +7,16 @@ import time
 import uuid
 from enum import StrEnum
 
+from quelea_kit import reach
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.paging import Place
+from quelea_kit.reach import Reach, place_of, within
 
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import Removal, WebPages
 from quelea_search.components import Components
-from quelea_search.core.jobs import Job
+from quelea_search.core.jobs import Job, document_name
 from quelea_search.core.web.pages import PageFilter, PageState, WebPage
 from quelea_search.core.web.urls import host_matches
 from quelea_search.web.refresh import Refresh
@@ -41,19 +43,25 @@ class Removals:
         self._retriever = retriever
 
     async def all(self) -> list[str]:
-        """Do what can be done now; the addresses of the pages that have to wait."""
+        """Do what can be done now, of the tenant that calls; the addresses of the pages that have to wait."""
         return [
             removal.canonical_url
             for removal in await asyncio.to_thread(self._shared.pages.removals)
             if not await self._one(removal)
         ]
 
+    async def of_all_tenants(self) -> None:
+        """Do what can be done now."""
+        for tenant in await asyncio.to_thread(self._shared.pages.tenants):
+            with within(Reach(tenant)):
+                await self.all()
+
     async def _one(self, removal: Removal) -> bool:
-        url = removal.canonical_url
+        url, name = removal.canonical_url, _name(removal)
         # Its job sees that it is not wanted any more, and ends.
-        if await asyncio.to_thread(self._shared.store.next_in_line, url) is not None:
+        if await asyncio.to_thread(self._shared.store.next_in_line, name) is not None:
             return False
-        found = {removal.document_id, await asyncio.to_thread(self._shared.ledger.stored_under, url)}
+        found = {removal.document_id, await asyncio.to_thread(self._shared.ledger.stored_under, name)}
         for document_id in found - {""}:
             try:
                 await self._remove(removal, document_id)
@@ -75,9 +83,13 @@ class Removals:
             if document is None or document.metadata.uri == url:
                 await self._retriever.delete(document_id)
                 await asyncio.to_thread(self._shared.blobs.delete_document, document_id)
-            await asyncio.to_thread(self._shared.ledger.forget_under, url, document_id)
+            await asyncio.to_thread(self._shared.ledger.forget_under, _name(removal), document_id)
         finally:
             await asyncio.to_thread(self._shared.ledger.release, document_id, token)
+
+
+def _name(removal: Removal) -> str:
+    return document_name("", removal.canonical_url, place_of(reach.current().tenant, removal.collection))
 
 
 class PageReview:

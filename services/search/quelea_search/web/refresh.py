@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quelea.common.v1 import common_pb2
+from quelea_kit import reach
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.reach import DEFAULT_COLLECTION, Reach, id_in, place_of, within
 
 from quelea_search import wire
 from quelea_search.adapters.page_cache import CachedPage, PageCache
@@ -150,7 +152,9 @@ class Refresh:
         if await asyncio.to_thread(self._shared.pages.is_leaving, address):
             raise Conflict(f"{address} was rejected; approve it before you submit it.")
         given = wire.given_to_text(metadata)
-        return await asyncio.to_thread(self._bring_in, address, Lane.UPLOAD, given=given)
+        collection = metadata.collection or DEFAULT_COLLECTION
+        await asyncio.to_thread(self._shared.collections.check, collection)
+        return await asyncio.to_thread(self._bring_in, address, Lane.UPLOAD, given=given, collection=collection)
 
     def approve(self, page: WebPage) -> tuple[WebPage, Job | None]:
         """A page enters the knowledge base; nothing happens to one that is in it."""
@@ -168,7 +172,7 @@ class Refresh:
         cached = self._cache.get(record.document_id) if record.document_id else None
         if cached is not None and cached.canonical_url != record.canonical_url:
             cached = None  # the same bytes were read at another address since
-        job = self._bring_in(record.canonical_url, Lane.REFRESH, cached=cached)
+        job = self._bring_in(record.canonical_url, Lane.REFRESH, cached=cached, collection=record.collection)
         return self._shared.pages.find(page.canonical_url) or record, job
 
     def look(self) -> list[Job]:
@@ -177,9 +181,18 @@ class Refresh:
         if not settings.web or not self._shared.ledger.first("look", settings.reread_seconds / 2):
             return []
         jobs: list[Job] = []
+        for tenant in self._shared.pages.tenants():
+            with within(Reach(tenant)):
+                jobs += self._look()
+        log.info("looked_for_expired_pages", queued=len(jobs))
+        return jobs
+
+    def _look(self) -> list[Job]:
+        """Of the tenant that calls."""
+        settings, jobs = self._shared.settings, list[Job]()
         for page in self._shared.pages.due(settings.rereads_per_look):
             try:
-                job = self._bring_in(page.canonical_url, Lane.REREAD)
+                job = self._bring_in(page.canonical_url, Lane.REREAD, collection=page.collection)
             except Overloaded as error:
                 log.warning("look_ends_early", why=error.message, queued=len(jobs))
                 break
@@ -189,18 +202,26 @@ class Refresh:
                 return web_pages.postpone(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
 
             self._shared.pages.update(page.canonical_url, later)
-        log.info("looked_for_expired_pages", queued=len(jobs))
         return jobs
 
-    def _bring_in(self, url: str, lane: Lane, *, given: str = "", cached: CachedPage | None = None) -> Job:
+    def _bring_in(
+        self,
+        url: str,
+        lane: Lane,
+        *,
+        given: str = "",
+        cached: CachedPage | None = None,
+        collection: str = DEFAULT_COLLECTION,
+    ) -> Job:
         """A job for a page, from the bytes that were read for an answer where they are still there."""
-        job_id, now = uuid.uuid4().hex, time.time()
+        job_id, now, tenant = uuid.uuid4().hex, time.time(), reach.current().tenant
+        place = place_of(tenant, collection)
         data = self._shared.blobs.cached_original(cached.document_id) if cached else None
-        document_id, page, name = provisional_id(url), "", name_of(url)
+        document_id, page, name = id_in(place, provisional_id(url)), "", name_of(url)
         if cached is not None and data is not None:
             upload = self._shared.blobs.upload(job_id)
             upload.write(data)
-            document_id, name = upload.commit(), cached.filename
+            document_id, name = id_in(place, upload.commit()), cached.filename
             page = page_source.encode(_source(cached, self._metadata(cached.document_id)))
         new = Job(
             id=job_id,
@@ -213,6 +234,8 @@ class Refresh:
             lane=lane,
             url=cached.url if cached else url,
             page=page,
+            tenant=tenant,
+            collection=collection,
         )
         try:
             job = self._shared.store.submit(new, stored_pages=None, max_queued=self._shared.settings.max_queued_jobs)

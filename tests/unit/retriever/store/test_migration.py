@@ -5,10 +5,11 @@ import asyncio
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 from quelea_kit.errors import Conflict
-from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, META_ID, about_payload
+from quelea_kit.reach import Reach
+from quelea_retriever.adapters.points import ABOUT_ID, COLLECTION, LANGUAGE, META_ID, TENANT, about_payload
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_alias import fingerprint
-from quelea_retriever.adapters.store import DocumentRecord, Profile, Scope, version_of
+from quelea_retriever.adapters.store import SCHEMA, DocumentRecord, Profile, Scope, version_of
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.sparse_vectors import sparse_query
 from quelea_retriever.migration import migrate
@@ -17,6 +18,7 @@ from quelea_retriever.testing import DIMENSION, document_id, new_passages
 
 SETTINGS = Settings(qdrant_url=":memory:")
 PROFILE = Profile("m", DIMENSION)
+NEW = dict.fromkeys((LANGUAGE, TENANT, COLLECTION))
 DOCUMENTS = [
     DocumentFacts(id=document_id(name), uri=name, language=language, passages=2)
     for name, language in (("a", "en"), ("b", "zh"), ("c", ""))
@@ -46,7 +48,7 @@ async def older(client, documents=DOCUMENTS):
         which = models.Filter(
             must=[models.FieldCondition(key="version", match=models.MatchValue(value=version_of(facts)))]
         )
-        await client.delete_payload("quelea", [LANGUAGE], which)
+        await client.delete_payload("quelea", [LANGUAGE, TENANT, COLLECTION], which)
         await store.put_record(DocumentRecord(version_of(facts), facts, 1000.0))
 
 
@@ -57,17 +59,21 @@ async def test_an_older_collection_is_refused_with_the_command_and_then_adopted(
     with pytest.raises(Conflict, match=r"quelea_retriever\.admin migrate"):
         await store.open()
     said = await migrate(SETTINGS, client)
-    assert [word for line in said for word in ("alias quelea-live", "6 passages", "schema 1") if word in line]
-    assert len(said) == 3
+    for words in ("alias quelea-live", "6 passages were given to the default tenant", "6 passages", f"schema {SCHEMA}"):
+        assert any(words in line for line in said), words
+    assert len(said) == 4
     assert await store.open() == PROFILE
     after = await everything(client, "quelea")
     assert set(after) == {*before, ABOUT_ID}, "no point is lost"
     for key, point in before.items():
-        assert {**after[key].payload, LANGUAGE: None} == {**point.payload, LANGUAGE: None}
+        assert {**after[key].payload, **NEW} == {**point.payload, **NEW}
         assert after[key].vector == point.vector
     for wanted in (["en"], ["zh"]):
         found = await store.search(
-            new_passages(DOCUMENTS[0], ["x"])[0].dense, sparse_query("one"), Scope(languages=tuple(wanted)), 10
+            new_passages(DOCUMENTS[0], ["x"])[0].dense,
+            sparse_query("one"),
+            Scope(languages=tuple(wanted), reach=Reach()),
+            10,
         )
         assert {one.version for one in found} == {version_of(f) for f in DOCUMENTS if f.language in wanted}
     assert "nothing to do" in (await migrate(SETTINGS, client))[0]
@@ -119,7 +125,7 @@ async def test_nothing_to_adopt_and_nothing_of_ours(client):
 async def test_a_newer_schema_is_refused_by_both(client):
     store = QdrantStore(SETTINGS, client)
     await store.ensure(PROFILE)
-    await store.put_point(ABOUT_ID, about_payload(schema=2))
+    await store.put_point(ABOUT_ID, about_payload(schema=SCHEMA + 1))
     for call in (QdrantStore(SETTINGS, client).open(), migrate(SETTINGS, client)):
         with pytest.raises(Conflict, match=r"newer Quelea.*admin restore"):
             await call
@@ -129,7 +135,7 @@ async def test_a_new_collection_is_behind_an_alias_and_named_after_its_encoder(c
     store = QdrantStore(SETTINGS, client)
     assert await store.open() is None
     await store.ensure(PROFILE)
-    name = f"quelea-v1-{fingerprint(PROFILE)}"
+    name = f"quelea-v{SCHEMA}-{fingerprint(PROFILE)}"
     assert {a.alias_name: a.collection_name for a in (await client.get_aliases()).aliases} == {"quelea-live": name}
     assert store.collection == name
     assert {META_ID, ABOUT_ID} == set(await everything(client, name))

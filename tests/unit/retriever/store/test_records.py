@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_fintext.periods import ReportingPeriod
+from quelea_kit.reach import Reach
 from quelea_retriever.adapters import points, store
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
 
@@ -52,8 +53,19 @@ def test_a_version_is_named_by_bytes_and_metadata_not_by_counts(document):
     assert store.version_of(counted) == version
     assert store.version_of(dataclasses.replace(document, title=document.title + "!")) != version
     assert store.version_of(dataclasses.replace(document, id=document.id + "0")) != version
-    assert store.is_version_of(version, document.id)
-    assert not store.is_version_of(version, document.id + "0")
+    assert store.is_version_of(version, document.id, Reach())
+    assert not store.is_version_of(version, document.id + "0", Reach())
+
+
+def test_a_version_and_a_name_are_of_a_place():
+    document = DocumentFacts(id="a" * 32, uri="u", uploader="desk")
+    other = dataclasses.replace(document, tenant="bonds", collection="us")
+    assert store.version_of(document) != store.version_of(other)
+    assert document.name != other.name
+    version = store.version_of(other)
+    assert store.is_version_of(version, other.id, Reach("bonds", ("us",)))
+    for reach in (Reach(), Reach("bonds", ()), Reach("bonds", ("hk",)), Reach("us")):
+        assert not store.is_version_of(version, other.id, reach)
 
 
 def test_two_versions_of_a_document_share_no_point():

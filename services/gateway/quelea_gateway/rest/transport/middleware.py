@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from opentelemetry import propagate, trace
+from quelea_kit import reach
 from quelea_kit.errors import Cancelled, PermissionDenied, QueleaError, Unauthenticated
 from quelea_kit.logging import get_logger
 from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
@@ -150,7 +151,7 @@ class AccessMiddleware:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
         scope.setdefault("state", {}).update(key=caller.name, caller=caller)
-        with self._gateway.limiter.call(caller.name):
+        with reach.within(caller.principal.reach()), self._gateway.limiter.call(caller.name):
             if (scope["method"], path) in _UPLOADS:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)

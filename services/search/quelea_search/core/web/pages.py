@@ -17,6 +17,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
+from quelea_kit.reach import DEFAULT_COLLECTION
+
 MAX_QUERIES = 10
 MAX_LOOKS = 3
 """A page that has vanished is looked for so many times more."""
@@ -79,6 +81,8 @@ class WebPage:
     """Its document has been in the index; else its job is on the way or has failed."""
     job_id: str = ""
     """The last job that was to bring it in."""
+    collection: str = DEFAULT_COLLECTION
+    """In which its document lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,7 @@ def keep(
     now: float,
     ttl: TimeToLive,
     document_id: str,
+    collection: str = DEFAULT_COLLECTION,
 ) -> WebPage:
     """The record of a page whose document is in the index."""
     page = before or WebPage(url, host, PageState.KEPT, now, reason="submitted by a user")
@@ -178,6 +183,7 @@ def keep(
         state=PageState.KEPT,
         reason="found again" if back else page.reason,
         document_id=document_id,
+        collection=collection,
         expires=expires,
         due=expires,
         looks=0,

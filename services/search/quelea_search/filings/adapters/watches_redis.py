@@ -6,13 +6,13 @@ from typing import Any
 
 from quelea_kit.errors import NotFound, Overloaded
 
-from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.adapters.redis_base import TenantRecords
 from quelea_search.filings.core import watch
 from quelea_search.filings.core.watch import Watch
 
 
-class Watches(RedisBase):
-    """Records of watches."""
+class Watches(TenantRecords):
+    """Records of watches, by the tenant that calls."""
 
     def add(self, new: Watch, most: int) -> Watch:
         """Remember a watch; one that is there stays as it is. Raises Overloaded when there are too many."""
@@ -27,6 +27,7 @@ class Watches(RedisBase):
                     f"{most} companies are watched already (QUELEA_SEARCH_FILINGS_WATCHES); remove one first."
                 )
             pipe.multi()
+            self._note_tenant(pipe)
             pipe.hset(key, new.id, watch.encode(new))
             return new
 
@@ -48,10 +49,15 @@ class Watches(RedisBase):
         """Forget a watch. Raises NotFound."""
         with self._answering():
             if not self._redis.hdel(self._key("watches"), watch_id):
-                raise NotFound(f"There is no watch {watch_id[:64]!r}; `quelea watch list` shows them.")
+                raise no_watch(watch_id)
 
     def all(self) -> list[Watch]:
         """By name of the company."""
         with self._answering():
             found = self._redis.hvals(self._key("watches"))
         return sorted((watch.decode(text) for text in found), key=lambda one: (one.name, one.id))
+
+
+def no_watch(watch_id: str) -> NotFound:
+    """What is said of a watch that is not there."""
+    return NotFound(f"There is no watch {watch_id[:64]!r}; `quelea watch list` shows them.")

@@ -8,6 +8,7 @@ from datetime import date
 from enum import StrEnum
 
 from quelea_kit.errors import InvalidInput, NotFound, Unavailable
+from quelea_kit.reach import DEFAULT_COLLECTION
 
 MOST_YEARS = 20
 """Years back that one fetch may reach."""
@@ -90,6 +91,8 @@ class Wanted:
     years: int
     bundle_ids: tuple[str, ...] = field(default=())
     """Recordings to replay instead of asking the source."""
+    collection: str = DEFAULT_COLLECTION
+    """Into which the filings go."""
 
 
 class UnexpectedReply(Unavailable):

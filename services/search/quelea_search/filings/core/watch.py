@@ -7,6 +7,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from quelea_kit.reach import DEFAULT_COLLECTION
+
 from quelea_search.filings.core.model import Company, Source, Wanted
 
 
@@ -30,19 +32,31 @@ class Watch:
     new: int = 0
     """Documents that the last look with any has queued."""
     new_at: float = 0.0
+    collection: str = DEFAULT_COLLECTION
 
     def wanted(self) -> Wanted:
         """The fetch of one look: what was filed within a year and is not stored."""
         asked = f"CIK{self.company_id}" if self.source is Source.EDGAR else self.company_id
-        return Wanted(asked, self.source, self.forms, years=1)
+        return Wanted(asked, self.source, self.forms, years=1, collection=self.collection)
 
 
-def watch_of(company: Company, forms: tuple[str, ...], *, now: float) -> Watch:
-    """A new watch; the same company with the same forms has the same id."""
+def watch_of(company: Company, forms: tuple[str, ...], *, now: float, collection: str = DEFAULT_COLLECTION) -> Watch:
+    """A new watch; the same company with the same forms has the same id, in each collection another."""
     company_id = company.id.partition(",")[0]
-    text = json.dumps([company.source, company_id, sorted(forms)])
+    kind = [company.source, company_id, sorted(forms)]
+    text = json.dumps(kind if collection == DEFAULT_COLLECTION else [*kind, collection])
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return Watch(digest, company.source, company_id, company.ticker, company.name, forms, added=now, due=now)
+    return Watch(
+        digest,
+        company.source,
+        company_id,
+        company.ticker,
+        company.name,
+        forms,
+        added=now,
+        due=now,
+        collection=collection,
+    )
 
 
 def looked_at(watch: Watch, *, now: float, due: float, new: int = 0, error: str = "") -> Watch:
