@@ -10,6 +10,7 @@ from quelea_cli.commands.agent import agent
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
 from quelea_cli.commands.chat import chat
+from quelea_cli.commands.collections import collections_app
 from quelea_cli.commands.demo import demo, samples
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.evaluation import register as add_evaluation
@@ -49,6 +50,7 @@ app.command()(ingest)
 app.command()(fetch)
 app.add_typer(watch, name="watch")
 app.add_typer(docs_app, name="docs")
+app.add_typer(collections_app, name="collections")
 app.command()(facts)
 app.command()(jobs)
 app.command()(prompts)
@@ -56,7 +58,7 @@ app.add_typer(tools_app, name="tools")
 app.add_typer(market, name="market")
 app.command()(mcp)
 app.add_typer(keys_app, name="keys")
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(audit)
+app.command()(audit)
 app.command()(backup)
 app.command()(restore)
 add_evaluation(app)

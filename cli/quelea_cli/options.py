@@ -27,6 +27,11 @@ TYPE = typer.Option("--type", help="Only this document type (10-Q, news, ...); r
 PERIOD = typer.Option("--period", help="Only this period (FY2023 Q3) or period end date; repeatable.")
 LANGUAGE = typer.Option("--language", help="Only en or zh; repeatable.")
 
+COLLECTION = typer.Option("--collection", help="Only documents of this collection; repeatable.")
+Collections = Annotated[list[str] | None, COLLECTION]
+Into = Annotated[
+    str, typer.Option("--collection", help="Collection that they go into; default: the one called default.")
+]
 Companies = Annotated[list[str] | None, COMPANY]
 Tickers = Annotated[list[str] | None, TICKER]
 Types = Annotated[list[str] | None, TYPE]

@@ -221,19 +221,23 @@ class AsyncClient:
         path: str | Path,
         *,
         metadata: Mapping[str, Any] | None = None,
+        collection: str = "",
         on_progress: OnProgress | None = None,
     ) -> Accepted:
         """Send a document; its job goes on without us (`wait`, `job`).
 
         Args:
             metadata: What is known of it: title, company, ticker, document_type, period, published, language, ….
+            collection: Where it goes; empty: the default one.
             on_progress: Told of the bytes that went out.
         """
-        return await self._do(calls.upload(Path(path), metadata, on_progress))
+        return await self._do(calls.upload(Path(path), metadata, on_progress, collection))
 
-    async def upload_url(self, url: str, *, metadata: Mapping[str, Any] | None = None) -> Accepted:
+    async def upload_url(
+        self, url: str, *, metadata: Mapping[str, Any] | None = None, collection: str = ""
+    ) -> Accepted:
         """Have a page of the web fetched and taken in."""
-        return await self._do(calls.add_page(url, metadata))
+        return await self._do(calls.add_page(url, metadata, collection))
 
     async def ingest(
         self,

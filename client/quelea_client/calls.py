@@ -308,7 +308,9 @@ class _Watched(io.RawIOBase):
         return data
 
 
-def upload(path: Path, metadata: Mapping[str, Any] | None, on_progress: OnProgress | None) -> Call[Accepted]:
+def upload(
+    path: Path, metadata: Mapping[str, Any] | None, on_progress: OnProgress | None, collection: str = ""
+) -> Call[Accepted]:
     """POST /v1/documents with one file."""
 
     def body(files: contextlib.ExitStack) -> dict[str, Any]:
@@ -316,14 +318,16 @@ def upload(path: Path, metadata: Mapping[str, Any] | None, on_progress: OnProgre
         if on_progress:
             file = _Watched(file, path.name, on_progress)
         data = {"metadata": json.dumps(dict(metadata))} if metadata else {}
+        data |= {"collection": collection} if collection else {}
         return {"files": [("files", (path.name, file, "application/octet-stream"))], "data": data}
 
     return Call("POST", "/v1/documents", _accepted, safe=False, body=body)
 
 
-def add_page(url: str, metadata: Mapping[str, Any] | None) -> Call[Accepted]:
+def add_page(url: str, metadata: Mapping[str, Any] | None, collection: str = "") -> Call[Accepted]:
     """POST /v1/documents with a web page's address."""
-    body = {"url": url, **({"metadata": dict(metadata)} if metadata else {})}
+    body: dict[str, Any] = {"url": url, **({"metadata": dict(metadata)} if metadata else {})}
+    body |= {"collection": collection} if collection else {}
     return Call("POST", "/v1/documents", _accepted, json=body, safe=False)
 
 

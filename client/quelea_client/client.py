@@ -221,19 +221,21 @@ class Client:
         path: str | Path,
         *,
         metadata: Mapping[str, Any] | None = None,
+        collection: str = "",
         on_progress: OnProgress | None = None,
     ) -> Accepted:
         """Send a document; its job goes on without us (`wait`, `job`).
 
         Args:
             metadata: What is known of it: title, company, ticker, document_type, period, published, language, ….
+            collection: Where it goes; empty: the default one.
             on_progress: Told of the bytes that went out.
         """
-        return self._do(calls.upload(Path(path), metadata, on_progress))
+        return self._do(calls.upload(Path(path), metadata, on_progress, collection))
 
-    def upload_url(self, url: str, *, metadata: Mapping[str, Any] | None = None) -> Accepted:
+    def upload_url(self, url: str, *, metadata: Mapping[str, Any] | None = None, collection: str = "") -> Accepted:
         """Have a page of the web fetched and taken in."""
-        return self._do(calls.add_page(url, metadata))
+        return self._do(calls.add_page(url, metadata, collection))
 
     def ingest(
         self,

@@ -586,6 +586,7 @@ class Document(Record):
     uri: str
     filing_id: str = ""
     """Of a fetched filing: its number at its source."""
+    collection: str = "default"
     language: str
     company: str
     ticker: str
@@ -654,6 +655,7 @@ class Job(Record):
     """The page's address; None for an upload."""
     replaced: str | None
     """The document of which this is a newer version; it is gone."""
+    collection: str = "default"
     replayable: bool
     """Failed for a reason outside the document: POST /v1/jobs/replay tries again."""
 

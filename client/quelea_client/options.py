@@ -32,6 +32,8 @@ class AskOptions(TypedDict, total=False):
     j: int
     """How many of them the reader may see."""
     filters: Filters
+    collections: Sequence[str]
+    """Only these; all that the key may read when left out."""
     model: str
     strict: bool
     """Leave out sentences whose figures the evidence does not support."""
@@ -43,11 +45,14 @@ class SearchOptions(TypedDict, total=False):
     k: int
     as_of: str
     filters: Filters
+    collections: Sequence[str]
+    """Only these; all that the key may read when left out."""
 
 
 class FactFilters(TypedDict, total=False):
     """Which figures: all given fields must hold, and within a field any of its values."""
 
+    collection: str | Sequence[str]
     ticker: str | Sequence[str]
     document_id: str | Sequence[str]
     statement: str | Sequence[str]
@@ -64,6 +69,7 @@ class FactFilters(TypedDict, total=False):
 class StatementOptions(TypedDict, total=False):
     """Of a statement."""
 
+    collection: str | Sequence[str]
     period: Literal["annual", "quarterly"]
     years: int
     basis: Literal["consolidated", "parent"]
@@ -74,6 +80,7 @@ class StatementOptions(TypedDict, total=False):
 class ComparisonOptions(TypedDict, total=False):
     """Of companies side by side."""
 
+    collection: str | Sequence[str]
     period: Literal["annual", "quarterly"]
     years: int
     basis: Literal["consolidated", "parent"]
@@ -83,6 +90,7 @@ class ComparisonOptions(TypedDict, total=False):
 class DocumentFilters(TypedDict, total=False):
     """Which documents of the list."""
 
+    collection: str | Sequence[str]
     company: str | Sequence[str]
     ticker: str | Sequence[str]
     document_type: str | Sequence[str]
@@ -100,3 +108,4 @@ class RunOptions(TypedDict, total=False):
     limits: Mapping[str, Any]
     """steps, tokens, seconds, calls."""
     bundle_ids: Sequence[str]
+    collections: Sequence[str]

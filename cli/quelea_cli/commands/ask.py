@@ -16,6 +16,7 @@ from quelea_cli.options import (
     DEFAULT_URL,
     ApiKey,
     AsJson,
+    Collections,
     Companies,
     Languages,
     Periods,
@@ -65,6 +66,7 @@ def ask(
     document_type: Types = None,
     period: Periods = None,
     language: Languages = None,
+    collection: Collections = None,
     model: Annotated[str, typer.Option(help="Model of the reader, for example an adapter.")] = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences with a figure that the evidence does not support.")
@@ -94,7 +96,7 @@ def ask(
     formats = {path: format_of(path) for path in save_as or ()}
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
-    given = (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted), ("model", model))
+    given = (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted), ("collections", collection), ("model", model))
     body |= {name: value for name, value in given if value}
     if route is not Route.auto:
         body["route"] = route.value
@@ -190,6 +192,7 @@ def search(
     document_type: Types = None,
     period: Periods = None,
     language: Languages = None,
+    collection: Collections = None,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -197,7 +200,7 @@ def search(
     """Find passages, best first, with their scores."""
     body: dict[str, Any] = {"query": query}
     wanted = filters(company, ticker, document_type, period, language)
-    body |= {name: value for name, value in (("k", k), ("filters", wanted)) if value}
+    body |= {name: value for name, value in (("k", k), ("filters", wanted), ("collections", collection)) if value}
     out, _ = consoles()
     with connect(url, api_key) as gateway:
         found = gateway.request("POST", "/v1/search", json=body)

@@ -12,7 +12,7 @@ from rich.console import Console
 from quelea_cli.commands.market import import_file
 from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
-from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
 _ENDED = ("succeeded", "failed")
@@ -36,6 +36,7 @@ def fetch(
         Path | None,
         typer.Option(help="Recording to fetch from instead of the internet: a file, or the id of an imported one."),
     ] = None,
+    collection: Into = "",
     wait: Annotated[bool, typer.Option(help="Wait until the documents are in.")] = True,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
@@ -46,6 +47,7 @@ def fetch(
         raise CliError("--forms is for EDGAR and --reports for cninfo; use one of them.", EXIT_USAGE)
     body: Json = {"company": company, "forms": [one.strip() for one in (forms or reports).split(",") if one.strip()]}
     body |= {"years": years} if years else {}
+    body |= {"collection": collection} if collection else {}
     out, err = consoles()
     with connect(url, api_key) as gateway:
         if replay is not None:

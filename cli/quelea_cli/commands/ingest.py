@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
-from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
 KINDS = frozenset(
@@ -43,6 +43,8 @@ class Upload:
     job: Json = field(default_factory=dict)
     url: str = ""
     """Of a page of the web; path is then its last part."""
+    collection: str = ""
+    """Into which it goes; empty: the default one."""
 
     @property
     def name(self) -> str:
@@ -119,6 +121,7 @@ def ingest(
     metadata: Annotated[
         str, typer.Option(help="JSON object, or a file with one; it overrides the metadata that the documents contain.")
     ] = "",
+    collection: Into = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -129,6 +132,8 @@ def ingest(
         raise CliError(
             "No documents found; supported are PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown and text files."
         )
+    for upload in uploads:
+        upload.collection = collection
     out, err = consoles()
     with connect(url, api_key) as gateway:
         run(gateway, uploads, read_metadata(metadata), err if as_json else out, quiet=as_json)
@@ -283,7 +288,8 @@ def _patiently(call: Callable[[], T], pauses: Sequence[float] = _PAUSES) -> T:
 
 def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
     if upload.url:
-        answer = gateway.request("POST", "/v1/documents", json={"url": upload.url, "metadata": metadata})
+        page: Json = {"url": upload.url, "metadata": metadata, "collection": upload.collection}
+        answer = gateway.request("POST", "/v1/documents", json=page)
         upload.job = {"state": "queued", **answer["jobs"][0]}
         return
     try:
@@ -292,7 +298,7 @@ def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
                 "POST",
                 "/v1/documents",
                 files=[("files", (upload.path.name, file))],
-                data={"metadata": json.dumps([{"uri": upload.uri, **metadata}])},
+                data={"metadata": json.dumps([{"uri": upload.uri, **metadata}]), "collection": upload.collection},
             )
     except OSError as error:
         raise CliError(f"cannot read it: {error.strerror}") from error

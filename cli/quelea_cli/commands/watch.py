@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quelea_cli.gateway import Json
-from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import consoles, minute, print_json, say
 
 WATCHES = "/v1/watches"
@@ -19,6 +19,7 @@ def add(
     companies: Annotated[list[str], typer.Argument(help="As for `quelea fetch`; several at once.", show_default=False)],
     forms: Annotated[str, typer.Option(help="With commas, as for `quelea fetch --forms` or `--reports`.")] = "",
     years: Annotated[int, typer.Option(help="Fetch at once what was filed within so many years.", min=1, max=20)] = 1,
+    collection: Into = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -26,10 +27,8 @@ def add(
     """Fetch a company's filings now, and its new ones from now on."""
     wanted = [one.strip() for one in forms.split(",") if one.strip()]
     with connect(url, api_key) as gateway:
-        made = [
-            gateway.request("POST", WATCHES, json={"company": company, "forms": wanted, "years": years})
-            for company in companies
-        ]
+        body: Json = {"forms": wanted, "years": years, "collection": collection}
+        made = [gateway.request("POST", WATCHES, json={"company": company, **body}) for company in companies]
     if as_json:
         print_json({"watches": made})
         return

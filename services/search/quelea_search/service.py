@@ -14,7 +14,7 @@ import stamina
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit import reach
-from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.paging import check_page_size, decode_place, encode_place
 from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, place_of, within
 
@@ -241,24 +241,31 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
     async def DeleteCollection(  # noqa: N802  # gRPC name
         self, request: pb.DeleteCollectionRequest, context: Context
     ) -> pb.DeleteCollectionResponse:
-        """First the name, so that nothing more comes in; then what is watched for it, then every document.
+        """What is watched for it, every document, and then the name: one that was interrupted can be made again.
 
-        What is being indexed just now ends by itself, with nothing. Whoever was interrupted makes the collection
-        again, and deletes it again.
+        A document that came in meanwhile goes too; one that is just being read ends by itself, with nothing.
         """
-        bounds = reach.current()
+        bounds, collections = reach.current(), self._shared.collections
         if not bounds.holds(bounds.tenant, request.name):
             raise no_collection(request.name)
-        await asyncio.to_thread(self._shared.collections.remove, request.name)
-        documents = 0
+        await asyncio.to_thread(collections.check_removable, request.name)
         with within(Reach(bounds.tenant, (request.name,))):
             for watch in await self._watching.watches():
                 await self._watching.remove(watch.id)
-            for document_id in sorted(await self._retriever.document_ids()):
-                with contextlib.suppress(NotFound):
-                    await self._delete(document_id)
-                    documents += 1
+            documents = await self._empty()
+            await asyncio.to_thread(collections.remove, request.name)
+            with contextlib.suppress(Conflict):  # its job finds no collection any more
+                documents += await self._empty()
         return pb.DeleteCollectionResponse(documents=documents)
+
+    async def _empty(self) -> int:
+        """Delete every document within the reach of the call; how many. Raises Conflict while one is being indexed."""
+        gone = 0
+        for document_id in sorted(await self._retriever.document_ids()):
+            with contextlib.suppress(NotFound):
+                await self._delete(document_id)
+                gone += 1
+        return gone
 
     async def _show(self, job: Job) -> pb.Job:
         workers = 1

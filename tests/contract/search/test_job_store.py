@@ -5,6 +5,7 @@ from __future__ import annotations
 import fakeredis
 import pytest
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
+from quelea_kit.reach import Reach
 from quelea_search.adapters.jobs_redis import JobStore, LeaseLost
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
@@ -142,7 +143,7 @@ def test_the_third_loss_fails_the_job_and_remembers_what_it_may_have_left(search
         assert search_store.claim(job_id, "w", dead).state is JobState.RUNNING
     ended = search_store.claim(job_id, "w", dead)
     assert ended.state is JobState.FAILED
-    assert ledger.leftovers() == {job_id: "d1"}
+    assert ledger.leftovers() == {job_id: (Reach("default", ("default",)), "d1")}
     assert not ledger.is_active("d1")
     assert search_store.next_in_line("u") is None
 

@@ -80,6 +80,8 @@ class FakeMarket:
 
     async def bundle(self, run_id: str) -> AsyncIterator[bytes]:
         """Something that stands for a bundle."""
+        if run_id not in self._runs:
+            raise NotFound(f"The log has no answered call of run {run_id[:80]!r}; it made none, or has expired.")
         for call in self.log[self._runs[run_id]]:
             yield f"{call.url}\n".encode()
 

@@ -71,13 +71,16 @@ class Collections(TenantRecords):
 
         return self._transact([key], decide)
 
-    def remove(self, name: str) -> None:
-        """Forget a collection; its documents are removed by whoever calls. Raises NotFound."""
+    def check_removable(self, name: str) -> None:
+        """As `check`; the default one stays. Raises Conflict too."""
+        self.check(name)
         if name == DEFAULT_COLLECTION:
             raise Conflict(f"Every tenant has the collection {name!r}; remove the documents in it instead.")
+
+    def remove(self, name: str) -> None:
+        """Forget a collection, if it is there; its documents are removed by whoever calls."""
         with self._answering():
-            if not self._redis.hdel(self._key("collections"), check_name(name, "collection")):
-                raise no_collection(name)
+            self._redis.hdel(self._key("collections"), name)
 
 
 def no_collection(name: str) -> NotFound:
