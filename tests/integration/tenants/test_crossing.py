@@ -251,6 +251,10 @@ async def events_of(http, run):
 
 async def test_a_run_sees_what_its_own_caller_may_whoever_gave_it_its_turn(crossing):
     stack = crossing.stack
+    looks = json.dumps({"action": "kb-search", "query": QUESTION})
+    ends = json.dumps({"notes": [], "plan": [], "actions": [{"action": "finish"}]})
+    stack.parts.model.says["action"] = [looks, ends] * 3
+    stack.parts.model.says["answer"] = json.dumps({"answer": "It is as the evidence says [1].", "missing": []})
     async with stack.client(f"{crossing.owner} all") as owner, stack.client(f"{crossing.stranger} all") as stranger:
         # One at a time: the end of the owner's gives the stranger's its turn, and that of the stranger's the next.
         runs = [await run_of(http, QUESTION) for http in (owner, stranger, owner)]
