@@ -16,6 +16,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from limits import RateLimitItem, RateLimitItemPerMinute
@@ -178,7 +179,7 @@ class SharedLimits:
             for lease, keys in list(self._leases.items()):
                 for key in keys:
                     if lease in self._leases:
-                        await self._ask(lambda key=key, lease=lease: self._renew(keys=[key], args=[lease, _LEASE_MS]))
+                        await self._ask(partial(self._renew, keys=[key], args=[lease, _LEASE_MS]))
 
     async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T | None:
         """What Redis says; None while it does not answer."""
