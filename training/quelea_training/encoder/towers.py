@@ -14,11 +14,15 @@ from quelea_evaluation.inputs import BadInput
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Router
+from transformers.utils.logging import disable_progress_bar
 
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
 
 Kind = Literal["query", "passage"]
+# Of loading weights: a second, and the lines about the work are ours.
+disable_progress_bar()  # type: ignore[no-untyped-call]  # it has no annotations
+
 _LORA_LAYERS = ["query", "key", "value", "dense"]
 _ROUTES = {"query": "query", "passage": "document"}
 
@@ -52,6 +56,7 @@ class Towers:
         for tower in self.towers.values():
             _choose_weights(tower, recipe)
         self.trained = one if recipe.towers == 1 else self._join(device)
+        self.trained.model_card_data.generate_widget_examples = False  # the card is ours
 
     def _join(self, device: str) -> SentenceTransformer:
         router = Router.for_query_document(_modules(self.towers["query"]), _modules(self.towers["passage"]))

@@ -20,10 +20,11 @@ from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
 )
+from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardCallback
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from tensorboardX import SummaryWriter
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from quelea_training.encoder.objective import WeaverBirdLoss
 from quelea_training.encoder.recipe import Recipe
@@ -33,6 +34,7 @@ WEIGHTS = "trained.safetensors"
 _CHECKPOINTS, _LOGS, _BEST, _PROGRESS = "checkpoints", "logs", "best.safetensors", "progress.json"
 _KEPT = 2
 _SAY_EVERY = 15.0
+_LEAST_RATE = 0.05
 _STATE = "trainer_state.json"
 
 
@@ -118,6 +120,8 @@ def train(
         loss=_loss(towers, recipe),
         callbacks=[clock],
     )
+    trainer.remove_callback(PrinterCallback)  # the clock says it, and not on standard output
+    trainer.remove_callback(SentenceTransformerModelCardCallback)  # the card is ours
     last = last_checkpoint(out)
     clock.begin(last)
     try:
@@ -142,6 +146,17 @@ def train(
         why=clock.why or "all steps are done",
         log=[dict(row) for row in trainer.state.log_history],
     )
+
+
+def rate_at(done: float, warm_up: float) -> float:
+    """Of the highest learning rate, 0 to 1: a rise over the share `warm_up` of the work, then a fall to nothing.
+
+    Args:
+        done: Of the work, counted in steps or in time, 0 to 1.
+        warm_up: 0 to 1.
+    """
+    risen = min(max(done / warm_up, _LEAST_RATE), 1.0) if warm_up else 1.0  # the first step moves, too
+    return max(risen * (1.0 - done), 0.0)
 
 
 def last_checkpoint(out: Path) -> Path | None:
@@ -213,11 +228,10 @@ class _Trainer(SentenceTransformerTrainer):
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """Warm up, then fall to nothing at the last step or at the end of time, whichever is nearer."""
-        warm = max(int(self._clock.warm_up * num_training_steps), 1)
 
         def factor(step: int) -> float:
             done = max(step / max(num_training_steps, 1), self._clock.share())
-            return float(min((step + 1) / warm, 1.0) * max(1.0 - done, 0.0))
+            return rate_at(done, self._clock.warm_up)
 
         self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
         return self.lr_scheduler

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from quelea_evaluation.console import DATA, HOME, STACK_HOME, AsJson, Data, Home, StackHome, say, tell, tell_json
+from quelea_evaluation.console import DATA, HOME, STACK_HOME, AsJson, Data, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
 from quelea_evaluation.inputs import BadInput
@@ -67,8 +67,10 @@ def make(
     test: Annotated[float, typer.Option(min=0, max=0.9, help="Share to test on.")] = 0.2,
     seed: Annotated[int, typer.Option(help="Of the split and of samples.")] = 0,
     data: Data = DATA,
-    home: Home = HOME,
-    stack_home: StackHome = STACK_HOME,
+    stacks: Annotated[
+        Path, typer.Option(help="Where the stacks that question sets are read into keep their data between runs.")
+    ] = HOME,
+    home: StackHome = STACK_HOME,
     concurrency: Concurrency = 2,
     seconds: Seconds = 300.0,
     as_json: AsJson = False,
@@ -78,14 +80,14 @@ def make(
     plan = Plan(seed, dev, test, teacher_k, negatives, most, concurrency)
     work = _Work(out, plan, rules, model_passages, seconds)
     with plain_errors():
-        writer = _writer(model, model_url, stack_home)
+        writer = _writer(model, model_url, home)
         parts: list[Made] = []
         pairs: list[Pair] = []
         for name in wanted:
             if name == STORED:
                 made, refined = asyncio.run(work.stored(gateway, gateway_key, licence, writer, api_key, questions))
             else:
-                made, refined = _from_set(work, name, data, home, writer, api_key)
+                made, refined = _from_set(work, name, data, stacks, writer, api_key)
             parts.append(made)
             pairs += refined
         making.write_folder(out, parts, pairs, plan, _versions(writer))
@@ -185,10 +187,10 @@ class _Work:
 
 
 def _from_set(
-    work: _Work, name: str, data: Path, home: Path, writer: Address | None, api_key: str
+    work: _Work, name: str, data: Path, stacks: Path, writer: Address | None, api_key: str
 ) -> tuple[Made, list[Pair]]:
     source = load_source(name, data)
-    with running_stack(home / name) as stack:
+    with running_stack(stacks / name) as stack:
         ids = stack.ingest(source.documents, say)
         return asyncio.run(work.of_set(stack.url, name, data, ids, writer, api_key))
 

@@ -51,7 +51,11 @@ def _rows(passage: Passage) -> Iterator[Pair]:
         label, cells = line[0].strip(" :："), [cell for cell in line[1:] if cell.strip()]
         if made == _ROWS:
             return
-        if not _is_label(label) or not any(character.isdigit() for cell in cells for character in cell):
+        if (
+            line == header
+            or not _is_label(label)
+            or not any(character.isdigit() for cell in cells for character in cell)
+        ):
             continue
         periods = [cell.strip() for cell in header if _is_period(cell)]
         period = periods[made % len(periods)]

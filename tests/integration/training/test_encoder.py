@@ -1,0 +1,225 @@
+"""A tiny encoder trained for real: by each objective and way, killed and gone on with, served by the embedder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from quelea_embedder.adapters.openvino_encoder import OpenVinoEncoder
+from quelea_embedder.core.model import Kind
+from quelea_embedder.model_files import write_settings
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import BadRun
+from quelea_training.encoder import running, training
+from quelea_training.encoder.objective import weaverbird
+from quelea_training.encoder.recipe import Recipe
+from quelea_training.encoder.running import Order
+from quelea_training.encoder.training import Budget, last_checkpoint
+from quelea_training.pairs import making
+from quelea_training.pairs.making import Made, Plan
+from quelea_training.pairs.model import Pair, Passage, Split
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from tokenizers import Tokenizer, pre_tokenizers, processors
+from tokenizers.models import WordLevel
+from transformers import BertConfig, BertModel
+
+pytestmark = pytest.mark.filterwarnings("default")  # of the trainers, whose versions are locked
+WORDS = [f"word{at}" for at in range(60)]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two small layers with random weights, laid out as the default encoder is."""
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    folder.mkdir()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    vocabulary = {word: at for at, word in enumerate([*special, "query", "passage", ":", *WORDS])}
+    sizes: dict[str, Any] = {
+        "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32,
+        "vocab_size": len(vocabulary), "max_position_embeddings": 64, "type_vocab_size": 1, "layer_norm_eps": 1e-12,
+    }  # fmt: skip
+    write_settings(folder, sizes)
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer.add_special_tokens(special)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(1)
+    model = BertModel(BertConfig(**sizes, pad_token_id=1), add_pooling_layer=False)
+    save_file(model.state_dict(), folder / "model.safetensors", metadata={"format": "pt"})
+    settings = json.loads((folder / "sentence_bert_config.json").read_text())
+    (folder / "sentence_bert_config.json").write_text(json.dumps(settings | {"max_seq_length": 32}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Queries that share no word with their passage, so that only training finds it: word n asks for word 30 + n."""
+    folder = tmp_path_factory.mktemp("pairs") / "made"
+    passages, made = {}, []
+    for copy in range(4):
+        for at in range(30):
+            name = f"p{copy}-{at}"
+            passages[name] = Passage(
+                id=name, document=f"d{copy}-{at}", page=1, start=0, end=1, text=f"word{30 + at} " * (copy + 1), head="",
+                title="", company="", language="zh" if at % 2 else "en", section="", is_table=False, source="made",
+                licence="own",
+            )  # fmt: skip
+            split: Split = "test" if copy == 3 else "dev" if copy == 2 else "train"
+            one = Pair.of(f"word{at} " * (copy + 1), passages[name], "figure", "rules")
+            made.append(replace(one, split=split))
+    making.write_folder(folder, [Made(passages, [])], made, Plan(), {})
+    return folder
+
+
+def order(base: Path, pairs: Path, out: Path, **given: Any) -> Order:
+    return Order((pairs,), (), base, out, "cpu", dev_passages=given.pop("dev_passages", 30))
+
+
+def measure(found: dict[str, Any], when: str, level: str = "passage") -> float:
+    rows = [r for r in found["scores"] if r["when"] == when and r["similarity"] == "cosine" and r["level"] == level]
+    assert {row["language"] for row in rows} == {"en", "zh"}
+    return float(np.mean([row["map"] for row in rows]))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "gain"),
+    [
+        (Recipe(tune="full", rate=5e-3, epochs=12, max_tokens=16), 0.1),
+        (Recipe(tune="lora", rate=2e-2, epochs=3, max_tokens=16, chunk=8), -1),
+        (Recipe(tune="last:1", rate=1e-2, epochs=3, max_tokens=16, objective="weaverbird", towers=2), -1),
+    ],
+    ids=["full", "lora in chunks", "weaverbird, two towers"],
+)
+def test_training_moves_the_model_helps_on_what_is_held_out_and_the_embedder_serves_it(
+    base: Path, pairs: Path, tmp_path: Path, recipe: Recipe, gain: float
+) -> None:
+    """Of a random model with frozen words little can be made: there only that it moves is asked."""
+    said: list[str] = []
+    found = running.run(order(base, pairs, tmp_path / "run"), recipe, Budget(interval=10, threads=1), said.append)
+    assert measure(found, "after") > measure(found, "before") + gain
+    assert any("development" in line for line in said)
+    assert any("min left" in line for line in said)
+    out = tmp_path / "run"
+    for name in ("report.json", "report.png", "loss.png"):
+        assert (out / name).stat().st_size > 500
+    assert list((out / "logs").glob("events.out.tfevents*"))
+    assert "Held out" in (out / found["models"][0] / "README.md").read_text()
+    query, passage = (str(out / name) for name in (found["models"] * 2)[:2])
+    served = OpenVinoEncoder(query, passage, precision="fp32")
+    assert served.info.two_towers == (recipe.towers == 2)
+    vectors = served.encode(["word3 word3"], Kind.QUERY)
+    passages = served.encode([f"word{30 + at}" for at in range(30)], Kind.PASSAGE)
+    old = np.asarray(SentenceTransformer(str(base), device="cpu").encode(["query: word3 word3"]))
+    assert (vectors @ old.T).item() < 0.9999  # it moved
+    assert (vectors @ passages.T).shape == (1, 30)
+    with pytest.raises(BadInput, match="holds a finished run"):
+        running.run(order(base, pairs, out), recipe, Budget(), said.append)
+
+
+def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Path) -> None:
+    """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
+    options = ["--base", str(base), "--tune", "full", "--rate", "0.005", "--epochs", "8", "--max-tokens", "16"]
+    options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--dev-passages", "10", "--patience", "99"]
+
+    def command(out: Path) -> list[str]:
+        return [sys.executable, "-m", "quelea_training", "encoder", str(pairs), "--out", str(out), *options]
+
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
+
+    killed = tmp_path / "killed"
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command(killed), stderr=log, stdout=log, env=environment, start_new_session=True)
+        end = time.monotonic() + 300
+        while last_checkpoint(killed) is None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < end, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+    checkpoint = last_checkpoint(killed)
+    assert checkpoint is not None
+    at = int(checkpoint.name.rpartition("-")[2])
+    assert at < 32, "it was too fast to be killed"
+    torn = checkpoint.with_name("checkpoint-9999")  # a kill in the middle of writing
+    torn.mkdir()
+    (torn / "trainer_state.json").write_text('{"global_step"')
+    assert last_checkpoint(killed) == checkpoint
+    other = [word if word != "0.005" else "0.001" for word in command(killed)]
+    refused = run(other)
+    assert refused.returncode == 1
+    assert "rate" in refused.stderr
+    went_on = run(command(killed))
+    assert went_on.returncode == 0, went_on.stderr
+    assert f"going on from checkpoint-{at}" in went_on.stderr
+    alone = tmp_path / "alone"
+    whole = run(command(alone))
+    assert whole.returncode == 0, whole.stderr
+    one, two = (load_file(out / "model" / "model.safetensors") for out in (killed, alone))
+    worst = max(float((one[name] - two[name]).abs().max()) for name in one)
+    assert worst < 1e-3
+
+
+def test_time_patience_and_memory_end_a_training(
+    base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(tune="full", rate=1e-12, epochs=500, max_tokens=16)
+    slow = running.run(order(base, pairs, tmp_path / "slow"), recipe, Budget(minutes=0.05, threads=1), lambda _: None)
+    assert slow["why"] == "the time of 0.05 minutes is over"
+    assert slow["seconds"] < 30
+    stuck = running.run(
+        order(base, pairs, tmp_path / "stuck"), recipe, Budget(interval=2, patience=2, threads=1), lambda _: None
+    )
+    assert stuck["why"] == "the development split has been no better 2 times"
+    assert stuck["steps"] == 6
+
+    def too_large(*_: object, **__: object) -> None:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(training._Trainer, "training_step", too_large)
+    with pytest.raises(training.OutOfMemory, match=r"lower --batch \(16\), set --chunk 4, or lower"):
+        running.run(order(base, pairs, tmp_path / "large"), recipe, Budget(threads=1), lambda _: None)
+
+
+def test_a_folder_goes_on_only_with_the_same_pairs(base: Path, pairs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    recipe = Recipe(tune="full", rate=1e-3, epochs=1, max_tokens=16)
+    running.run(order(base, pairs, out), recipe, Budget(threads=1), lambda _: None)
+    with pytest.raises(BadRun, match="seed"):
+        running.run(
+            order(base, pairs, out), Recipe(tune="full", rate=1e-3, epochs=1, max_tokens=16, seed=9), Budget(), print
+        )
+    with pytest.raises(BadInput, match=r"no sentence-transformers model|has no model\.safetensors"):
+        running.run(Order((pairs,), (), tmp_path, tmp_path / "other"), recipe, Budget(), print)
+
+
+def test_the_rate_rises_and_falls_by_time_as_by_steps() -> None:
+    assert training.rate_at(0.0, 0.1) == pytest.approx(0.05)
+    assert training.rate_at(0.05, 0.1) == pytest.approx(0.5 * 0.95)
+    assert training.rate_at(0.1, 0.1) == pytest.approx(0.9)
+    assert training.rate_at(1.0, 0.1) == training.rate_at(1.2, 0.1) == 0.0
+    assert training.rate_at(0.0, 0.0) == 1.0
+
+
+def test_weaverbirds_objective_by_hand() -> None:
+    query = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    passages = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.5], [3.0, 1.0]]])
+    first = -(1 - np.log(np.exp(1) + np.exp(0)))
+    second = -(1 - np.log(np.exp(1) + np.exp(2)))
+    assert float(weaverbird(query, passages)) == pytest.approx((first + second) / 2)

@@ -1,0 +1,71 @@
+"""The commands: help without torch, and what is wrong said in one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from quelea_training.cli import app
+from quelea_training.pairs import making
+from quelea_training.pairs.making import Made, Plan
+from typer.testing import CliRunner
+from unit.training.made import pair, passage
+
+
+def run(*words: str) -> tuple[int, str]:
+    found = CliRunner().invoke(app, [*words], env={"COLUMNS": "200"})
+    return found.exit_code, found.output
+
+
+def test_help_and_pairs_need_no_torch() -> None:
+    code = """
+import sys
+for name in ("torch", "transformers", "sentence_transformers", "openvino"):
+    sys.modules[name] = None
+from typer.testing import CliRunner
+from quelea_training.cli import app
+for words in (["--help"], ["pairs", "--help"], ["review", "--help"], ["encoder", "--help"]):
+    assert CliRunner().invoke(app, words).exit_code == 0, words
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pairs", "{folder}/p", "--source", "nothing", "--data", "{folder}"), "no set is called 'nothing'"),
+        (("pairs", "{folder}/p", "--source", "docugami", "--data", "{folder}"), "say where with --data"),
+        (("pairs", "{folder}/p", "--model", "gpt"), "--model-url must say where the model is served"),
+        (("pairs", "{folder}/p", "--model", "stack", "--home", "{folder}"), "error: "),
+        (("review", "{folder}/none"), "make the folder with `quelea train pairs`"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    code, output = run(*(word.format(folder=tmp_path) for word in words))
+    assert said in output
+    assert code != 0
+    assert "Traceback" not in output
+
+
+def test_a_review_changes_the_folder_and_its_manifest(tmp_path: Path) -> None:
+    one = passage("a")
+    pairs = [pair("keep", one), pair("drop", one)]
+    making.write_folder(tmp_path, [Made({"a": one}, [])], pairs, Plan(seed=7), {"python": "3"})
+    (tmp_path / "review.csv").write_text(f"id,keep,query\n{pairs[1].id},n,\n")
+    code, output = run("review", str(tmp_path))
+    assert (code, output) == (0, "1 pairs dropped, 0 asked in other words, 1 left\n")
+    manifest = making.read_manifest(tmp_path)
+    assert manifest["counts"]["pairs"] == 1
+    assert manifest["settings"]["seed"] == 7
+    assert manifest["reviewed"] == {"dropped": 1, "reworded": 0}
+    (tmp_path / "review.csv").write_text(f"id,keep,query\n{pairs[0].id},n,\n")
+    before = (tmp_path / "pairs.jsonl").read_text()
+    code, output = run("review", str(tmp_path))
+    assert code == 1
+    assert "the review drops every pair" in output
+    assert (tmp_path / "pairs.jsonl").read_text() == before
+    assert json.loads(before)["query"] == "keep"

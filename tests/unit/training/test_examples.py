@@ -1,0 +1,84 @@
+"""What is trained on: a held-out document is refused by its hash, negatives are of training alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from quelea_evaluation.inputs import BadInput
+from quelea_training.encoder.examples import benches, load, rows
+from quelea_training.encoder.recipe import Recipe
+from quelea_training.pairs import making
+from quelea_training.pairs.making import Made, Plan
+from quelea_training.pairs.model import Pair, Passage
+from unit.training.made import pair, passage
+
+
+def folder(path: Path, passages: Sequence[Passage], pairs: Sequence[Pair]) -> Path:
+    making.write_folder(path, [Made({one.id: one for one in passages}, [])], pairs, Plan(), {})
+    return path
+
+
+A = passage("a", document="a", text="Apples are red.")
+B = passage("b", document="b", text="Bananas are yellow.")
+C = passage("c", document="c", text="Cherries are dark.")
+H = passage("h", document="held", text="This is held out.")
+
+
+def test_a_document_that_is_tested_with_is_refused(tmp_path: Path) -> None:
+    mine = folder(tmp_path / "mine", [A, H], [pair("q", A), pair("r", H)])
+    tested = folder(tmp_path / "tested", [H], [pair("r", H, split="test")])
+    with pytest.raises(BadInput, match="is of document held, which is held out for testing"):
+        load([mine], [tested])
+    copied = passage("k", document="other", text="This  is HELD out.")
+    again = folder(tmp_path / "again", [A, copied], [pair("q", A), pair("r", copied)])
+    with pytest.raises(BadInput, match="has the words of a passage that is held out"):
+        load([again], [tested])
+    fine = load([folder(tmp_path / "fine", [A, B], [pair("q", A), pair("r", B)])], [tested])
+    assert [one.split for one in fine.pairs.pairs] == ["train", "train", "test"]
+
+
+def test_every_query_has_its_negatives_and_none_is_held_out(tmp_path: Path) -> None:
+    pairs = [pair("q", A, negatives=("h", "c")), pair("r", B), pair("s", H, split="test")]
+    material = load([folder(tmp_path, [A, B, C, H], pairs)])
+    columns = rows(material, Recipe(hard=1))
+    assert columns["query"] == ["q", "r"]
+    assert columns["passage"] == [A.text, B.text]
+    assert columns["negative_1"][0] == C.text  # h is held out
+    random = rows(material, Recipe(objective="weaverbird", random=5))
+    assert list(random) == ["query", "passage", *(f"negative_{at}" for at in range(1, 6))]
+    assert not {H.text} & {text for column in random.values() for text in column}
+    assert random == rows(material, Recipe(objective="weaverbird", random=5))
+    with pytest.raises(BadInput, match="0 pairs to train on"):
+        rows(load([], [tmp_path]), Recipe())
+
+
+def test_a_bench_has_its_right_passages_and_those_with_the_same_words(tmp_path: Path) -> None:
+    twin = passage("twin", document="t", text="This is held  out.")
+    others = [passage(f"o{at}", document=f"o{at}", text=f"Number {at}") for at in range(20)]
+    material = load(
+        [folder(tmp_path, [A, B, H, twin, *others], [pair("q", A), pair("r", B), pair("s", H, split="test")])]
+    )
+    (bench,) = benches(material, "test")
+    assert len(bench.passages) == 24
+    assert bench.right() == [frozenset({"h", "twin"})]
+    (few,) = benches(material, "test", most=5)
+    assert len(few.passages) == 5
+    assert "h" in {one.id for one in few.passages}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"tune": "last"}, "--tune must be lora, full or last:N"),
+        ({"tune": "last:0"}, "--tune must be"),
+        ({"objective": "other"}, "--objective must be one of infonce, weaverbird"),
+        ({"towers": 3}, "--towers must be 1 or 2"),
+        ({"chunk": 32, "batch": 16}, "must not be above --batch"),
+        ({"chunk": 4, "objective": "weaverbird"}, "--chunk is for infonce"),
+    ],
+)
+def test_a_recipe_says_what_is_wrong(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        Recipe(**wrong).check()  # type: ignore[arg-type]
