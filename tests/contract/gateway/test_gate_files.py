@@ -4,6 +4,7 @@ import json
 
 import httpx2
 import pytest
+from quelea_evaluation.stack.running import USUAL
 from quelea_gateway.gateway import build_gate
 from quelea_gateway.settings import Settings
 from quelea_gateway.testing import standing
@@ -59,6 +60,12 @@ async def test_a_gate_for_another_encoder_may_be_accepted(tmp_path):
         stand.world.encoder = "new@1"
         assert (await web.get("/readyz")).status_code == 200
         assert (await web.post("/v1/ask", json=QUESTION)).json()["gate"]["threshold"] == 0.25
+
+
+def test_the_stack_of_an_evaluation_takes_the_gate_of_any_encoder(monkeypatch):
+    for name, value in USUAL.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().gate_any_encoder
 
 
 def test_the_packaged_gate_is_for_every_build_of_the_bundled_encoder():
