@@ -429,6 +429,7 @@ class SavedTurn(Record):
     created: datetime
     question: str
     filters: UsedFilters
+    collections: list[str] = []
     group: str
     answer: Answer
 

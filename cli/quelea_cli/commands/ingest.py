@@ -360,8 +360,9 @@ def _patiently(call: Callable[[], T], pauses: Sequence[float] = _PAUSES) -> T:
 
 
 def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
+    into = {"collection": upload.collection} if upload.collection else {}
     if upload.url:
-        page: Json = {"url": upload.url, "metadata": metadata, "collection": upload.collection}
+        page: Json = {"url": upload.url, "metadata": metadata, **into}
         answer = gateway.request("POST", "/v1/documents", json=page)
         upload.job = {"state": "queued", **answer["jobs"][0]}
         return
@@ -371,7 +372,7 @@ def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
                 "POST",
                 "/v1/documents",
                 files=[("files", (upload.path.name, file))],
-                data={"metadata": json.dumps([{"uri": upload.uri, **metadata}]), "collection": upload.collection},
+                data={"metadata": json.dumps([{"uri": upload.uri, **metadata}]), **into},
             )
     except OSError as error:
         raise CliError(f"cannot read it: {error.strerror}") from error

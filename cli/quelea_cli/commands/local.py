@@ -43,8 +43,8 @@ def create_key(
         bool | None,
         typer.Option(
             "--administrator/--no-administrator",
-            help="May see metrics, evaluations and recorded market data. Default: only a key of the default tenant "
-            "without --right.",
+            help="May administer: keys, prompts, usage, metrics, evaluations and recorded market data. Default: only a "
+            "key of the default tenant without --right.",
         ),
     ] = None,
     days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
@@ -101,15 +101,29 @@ def revoke_key(name: Name, home: HomeDir = DEFAULT_HOME) -> None:
 
 
 def audit(
-    context: typer.Context,
+    subject: Annotated[str, typer.Option(help="Name of a key, or person:… of somebody who signed in.")] = "",
+    tenant: Annotated[str, typer.Option(help="Of this tenant.")] = "",
+    act: Annotated[str, typer.Option(help="asked, saw, exported, uploaded, changed, deleted, ran, refused, …")] = "",
+    objects: Annotated[str, typer.Option("--object", help="Id of a document, run or job; name of a company.")] = "",
+    outcome: Annotated[str, typer.Option(help="ok, refused, failed, ended or cut.")] = "",
+    request: Annotated[str, typer.Option(help="Id of a call, as X-Request-Id has it.")] = "",
+    since: Annotated[str, typer.Option(help="From this time on: 2026-11-27, 2026-11-27T09:00.")] = "",
+    until: Annotated[str, typer.Option(help="Before this time.")] = "",
+    last: Annotated[int, typer.Option(help="The newest so many; 0: all.")] = 0,
     directory: Annotated[Path | None, typer.Option("--dir", help="Folder of the log; default: the home's.")] = None,
     home: HomeDir = DEFAULT_HOME,
+    as_json: AsJson = False,
 ) -> None:
-    """Read the audit log: who asked, saw and changed what. --subject, --act, --object, --since, --json, …"""
-    command = [sys.executable, "-m", "quelea_gateway.audit", f"--dir={directory or Home(home).audit}"]
-    done = subprocess.run([*command, *context.args], check=False)  # noqa: S603  # our own command line
+    """Read the audit log: who asked, saw and changed what."""
+    wanted = {"subject": subject, "tenant": tenant, "act": act, "object": objects, "outcome": outcome}
+    wanted |= {"request": request, "since": since, "until": until}
+    command = [sys.executable, "-m", "quelea_gateway.audit", f"--dir={directory or Home(home).audit}", f"--last={last}"]
+    command += [f"--{name}={value}" for name, value in wanted.items() if value]
+    command += ["--json"] if as_json else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own command line
     if done.returncode:
-        raise typer.Exit(done.returncode)
+        raise CliError(done.stderr.strip() or "The audit log could not be read.")
+    sys.stdout.write(done.stdout)
 
 
 def _keys(home: Path, *arguments: str) -> str:

@@ -27,7 +27,7 @@ def add(
     """Fetch a company's filings now, and its new ones from now on."""
     wanted = [one.strip() for one in forms.split(",") if one.strip()]
     with connect(url, api_key) as gateway:
-        body: Json = {"forms": wanted, "years": years, "collection": collection}
+        body: Json = {"forms": wanted, "years": years, **({"collection": collection} if collection else {})}
         made = [gateway.request("POST", WATCHES, json={"company": company, **body}) for company in companies]
     if as_json:
         print_json({"watches": made})

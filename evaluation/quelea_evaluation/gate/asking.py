@@ -21,8 +21,6 @@ from quelea_evaluation.stack.running import Stack, running_stack
 from quelea_evaluation.stack.services import encoder_of
 
 _CALLERS = 2
-ANY_ENCODER = {"QUELEA_GATEWAY_GATEANY_ENCODER": "true"}
-"""A gate for the encoder is what is being fitted."""
 _QUOTES = 3
 
 
@@ -113,7 +111,7 @@ def _ask_set(
     one: EvaluationSet, home: Path, questions: Sequence[Question], say: Callable[[str], None]
 ) -> tuple[str, list[Asked]]:
     folder, group = home / one.name, groups_of(questions)
-    with running_stack(folder, ANY_ENCODER) as stack:
+    with running_stack(folder) as stack:
         ids = stack.ingest(one.documents, say) or {key: key for question in one.questions for key in question.documents}
         encoder = asyncio.run(encoder_of(stack.address("embedder")))
         keys = {document_id: key for key, document_id in ids.items()}
@@ -129,7 +127,7 @@ def _ask_set(
 @contextlib.contextmanager
 def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None]) -> Iterator[Stack]:
     """A stack on a copy of a home (which must not run) with documents deleted; the copy is thrown away."""
-    with copy_of_home(folder, "-removed") as copy, running_stack(copy, ANY_ENCODER) as stack:
+    with copy_of_home(folder, "-removed") as copy, running_stack(copy) as stack:
         for document_id in document_ids:
             stack.http.delete(f"/v1/documents/{document_id}").raise_for_status()
         say(f"removed {len(document_ids)} documents")

@@ -19,6 +19,8 @@ from quelea_evaluation.sets.model import SourceDocument
 
 _JOB_SECONDS = 1800.0
 _FILES_PER_REQUEST = 10
+USUAL = {"QUELEA_GATEWAY_GATE_ANY_ENCODER": "true"}
+"""An encoder is measured, and a gate fitted to it, before there is a gate for it."""
 
 
 class Stack:
@@ -126,7 +128,7 @@ def _running(home: Path, environment: dict[str, str], arguments: Sequence[str]) 
     command = [sys.executable, "-m", "quelea_cli", "up", "--home", str(home), "--port", "0", *arguments]
     with (home / "evaluation.log").open("w") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line
-            command, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+            command, env={**USUAL, **os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
         )
     try:
         record = _ready(process, home)

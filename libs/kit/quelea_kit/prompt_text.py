@@ -37,9 +37,12 @@ class PromptText:
 def parse(text: str) -> PromptText:
     """Read a template. Raises ValueError when it has no version, or a part twice."""
     head, *rest = _PART.split(text)
-    label = head.strip().removeprefix("version:").strip()
-    if not head.startswith("version:") or not label or "\n" in label:
-        raise ValueError("It does not begin with a line 'version: LABEL', followed by its parts.")
+    first, _, between = head.strip().partition("\n")
+    label = first.removeprefix("version:").strip()
+    if not head.startswith("version:") or not label:
+        raise ValueError("It does not begin with a line 'version: LABEL'.")
+    if between.strip():
+        raise ValueError("There is text before the first part; a part begins with a line such as ---system---.")
     names = rest[::2]
     if len(set(names)) < len(names):
         raise ValueError("It has a part twice.")

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from quelea_kit.errors import InvalidInput, Overloaded, Unauthenticated, Unavailable
+from quelea_kit.errors import InvalidInput, Unauthenticated, Unavailable
 from redis.asyncio import Redis
 
 from quelea_gateway.adapters.openid import OpenIdProvider, is_token
 from quelea_gateway.adapters.sessions import MemoryStore, RedisStore, Session, Sessions
+from quelea_gateway.adapters.shared_limits import Bound
 from quelea_gateway.core.access import Principal
 from quelea_gateway.core.sign_in import read as read_sign_in
 from quelea_gateway.keys import KeyRing
@@ -268,38 +269,37 @@ class _State:
 
 
 class CallLimiter:
-    """Calls under way and calls begun, by key; of this process only: two gateways let through twice as much.
+    """Calls under way and calls begun, by key or by tenant; of this process only (SharedLimits counts for all).
 
     Args:
-        calls: Calls of one key under way at once.
-        per_minute: Calls that one key may begin in a minute, evenly refilled; 0: no such limit.
+        calls: Calls under way at once; 0: no such limit.
+        per_minute: Calls that may be begun in a minute, evenly refilled; 0: no such limit.
         now: Seconds, monotonic.
+        whose: key or tenant.
     """
 
-    def __init__(self, calls: int, per_minute: int = 0, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, calls: int, per_minute: int = 0, now: Callable[[], float] = time.monotonic, *, whose: str = "key"
+    ) -> None:
         self._calls = calls
         self._per_minute = per_minute
         self._now = now
+        self._whose = whose
         self._states: OrderedDict[str, _State] = OrderedDict()
+
+    def bound(self, name: str) -> Bound:
+        """The same limits, for whoever counts them elsewhere."""
+        return Bound(self._whose, name, self._calls, self._per_minute)
 
     @contextlib.contextmanager
     def call(self, key: str) -> Iterator[None]:
         """Around one call. Raises Overloaded."""
-        state = self._state(key)
-        if state.calls >= self._calls:
-            raise Overloaded(
-                f"This key has {self._calls} calls under way already; wait for one to end.",
-                details={"limit": str(self._calls)},
-                retry_after=1.0,
-            )
+        state, bound = self._state(key), self.bound(key)
+        if self._calls and state.calls >= self._calls:
+            raise bound.too_many()
         if self._per_minute:
             if state.tokens < 1.0:
-                wait = (1.0 - state.tokens) * 60.0 / self._per_minute
-                raise Overloaded(
-                    f"This key may begin {self._per_minute} calls a minute.",
-                    details={"limit": str(self._per_minute)},
-                    retry_after=wait,
-                )
+                raise bound.too_often((1.0 - state.tokens) * 60.0 / self._per_minute)
             state.tokens -= 1.0
         state.calls += 1
         try:

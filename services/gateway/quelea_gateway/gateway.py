@@ -31,6 +31,7 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.prompt_store import PromptStore
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.shared_limits import SharedLimits
 from quelea_gateway.adapters.usage_store import UsageStore
 from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
@@ -44,7 +45,6 @@ from quelea_gateway.core.query_plan import ModelPlanner
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
-from quelea_gateway.core.usage import is_refusal
 from quelea_gateway.core.web.route import WebLimits, WebRoute
 from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
@@ -66,6 +66,7 @@ class Gateway:
     settings: Settings
     access: Access
     limiter: CallLimiter
+    tenant_limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
@@ -84,25 +85,37 @@ class Gateway:
     usage: UsageStore
     audit_log: AuditLog | None = None
     redis: Redis | None = None
+    shared_limits: SharedLimits | None = None
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     @contextlib.contextmanager
     def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
-        """Who makes a gRPC call, as the door let him in, counted as under way until the block ends.
+        """Who makes a gRPC call, as the door let him in and counts him.
 
         Raises:
             Unauthenticated: no key, or one that is not known.
-            Overloaded: too many calls of this key.
         """
         caller = let_in()
-        try:
-            with within(caller.principal.reach()), self.limiter.call(caller.name):
-                yield caller
-        except QueleaError as error:
-            self.usage.count(caller.name, refusals=int(is_refusal(error)))
-            raise
+        with within(caller.principal.reach()):
+            yield caller
+
+    @contextlib.asynccontextmanager
+    async def counted(self, caller: Caller) -> AsyncIterator[None]:
+        """Around one call, which counts as under way until the block ends: here, and where gateways count together.
+
+        Raises:
+            Overloaded: too many calls of this key or of its tenant.
+        """
+        key, tenant = caller.name, caller.principal.tenant
+        async with contextlib.AsyncExitStack() as stack:
+            if self.shared_limits is not None:
+                bounds = (self.limiter.bound(key), self.tenant_limiter.bound(tenant))
+                await stack.enter_async_context(self.shared_limits.call(*bounds))
+            stack.enter_context(self.limiter.call(key))
+            stack.enter_context(self.tenant_limiter.call(tenant))
+            yield
 
     @contextlib.asynccontextmanager
     async def reading(
@@ -218,6 +231,8 @@ class Gateway:
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
+        if self.shared_limits is not None:
+            await self.shared_limits.close()
         if self.redis is not None:
             await self.redis.aclose()
         if self.audit_log is not None:
@@ -278,6 +293,7 @@ def build(settings: Settings) -> Gateway:
         settings=settings,
         access=access,
         limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        tenant_limiter=CallLimiter(settings.max_calls_per_tenant, settings.calls_per_minute_per_tenant, whose="tenant"),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,
@@ -313,6 +329,7 @@ def build(settings: Settings) -> Gateway:
         prompts=PromptEditor(prompt_store, (generator, AgentPrompts(), structured.PROMPT, query_plan.PROMPT)),
         audit_log=build_audit_log(settings),
         redis=redis,
+        shared_limits=SharedLimits(redis) if redis else None,
     )
 
 

@@ -35,6 +35,7 @@ from quelea_kit.reach import DEFAULT_TENANT, check_name
 from quelea_gateway.adapters.audit_log import append
 from quelea_gateway.core import audit
 from quelea_gateway.core.access import EVERY, Principal, Right
+from quelea_gateway.core.sign_in import PERSON
 
 PREFIX = "quelea_"
 _LONGEST = 256
@@ -169,6 +170,8 @@ def create(
     """
     if not name or len(name) > 64 or not name.isprintable():
         raise InvalidInput("The name of a key must have 1 to 64 printable characters.")
+    if name.startswith(PERSON):
+        raise InvalidInput(f"A key cannot be named {PERSON}…: people who sign in are.")
     if not 0 <= days <= _MOST_DAYS:
         raise InvalidInput(f"A key is for 1 to {_MOST_DAYS} days; 0: for good.")
     key = PREFIX + secrets.token_urlsafe(32)
@@ -355,14 +358,13 @@ def _line(told: Mapping[str, Any]) -> str:
     return "\t".join(said) + "\n"
 
 
-def _record(folder: Path | None, act: audit.Act, name: str, path: Path) -> None:
+def _record(folder: Path | None, act: audit.Act, name: str, key_id: str) -> None:
     """Say in the audit log that a key was changed, and by which user of this machine."""
     if folder is None:
         return
-    known = {key.name: key for key in read(path)}
     record = audit.Record(secrets.token_hex(8), "shell", "quelea_gateway.keys", audit.Action(act, "key"))
     record.subject = getpass.getuser()
-    record.objects = {"name": name, **({"id": known[name].id} if name in known else {})}
+    record.objects = {"name": name, "id": key_id}
     try:
         append(folder, record.entry("ok", ""))
     except OSError as error:
@@ -392,6 +394,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _id_of(path: Path, name: str) -> str:
+    return next((key.id for key in read(path) if key.name == name), "")
+
+
 def _do(given: argparse.Namespace) -> None:
     if given.do == "list":
         used = last_used(given.file)
@@ -399,8 +405,9 @@ def _do(given: argparse.Namespace) -> None:
         sys.stdout.write(json.dumps({"keys": told}) + "\n" if given.json else "".join(_line(one) for one in told))
         return
     if given.do == "revoke":
+        key_id = _id_of(given.file, given.name)
         revoke(given.file, given.name)
-        _record(given.audit, audit.Act.DELETED, given.name, given.file)
+        _record(given.audit, audit.Act.DELETED, given.name, key_id)
         return
     if given.do == "rotate":
         key = rotate(given.file, given.name, overlap_hours=given.overlap)
@@ -410,7 +417,7 @@ def _do(given: argparse.Namespace) -> None:
         key = create(given.file, given.name, days=given.days, **options)
     sys.stdout.write(key + "\n")
     sys.stderr.write("Save the key now: it is not shown again, and the file keeps only a hash of it.\n")
-    _record(given.audit, audit.Act.CHANGED, given.name, given.file)
+    _record(given.audit, audit.Act.CHANGED, given.name, _id_of(given.file, given.name))
 
 
 if __name__ == "__main__":

@@ -140,3 +140,4 @@ def observe_run(run: Run) -> None:
 AUDIT_ENTRIES = Counter("quelea_audit_entries_total", "Entries of the audit log by how they ended.", ["end"])
 AUDIT_FAILING = Gauge("quelea_audit_failing", "1 while the audit log cannot be written, else 0.")
 OPENID_FAILURES = Counter("quelea_openid_failures_total", "Calls to the OpenID provider that failed.")
+LIMITS_LOCAL = Gauge("quelea_limits_local", "1 while Redis is away and each gateway counts calls for itself, else 0.")

@@ -1,4 +1,4 @@
-"""What every gRPC call passes first: who calls, and the audit log. Around a servicer, method by method."""
+"""What every gRPC call passes first: who calls, how often, and the audit log. Around a servicer, method by method."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.access import letting_in
 from quelea_gateway.core import audit
+from quelea_gateway.core.usage import is_refusal
 from quelea_gateway.gateway import Gateway
 
 _ID_FIELDS = ("id", "run_id", "name", "company", "url")
@@ -60,7 +61,7 @@ class Door:
     async def _passing(
         self, name: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[_Passing]:
-        """Around one call. Raises Unauthenticated, or Unavailable where it must be recorded and cannot be."""
+        """Around one call. Raises Unauthenticated, Overloaded, Unavailable (it must be recorded and cannot be)."""
         gateway = self._gateway
         record = audit.Record(secrets.token_hex(8), "grpc", name, audit.RPCS.get(name))
         record.address = gateway.audited_address(_host(context.peer()))
@@ -71,13 +72,17 @@ class Door:
             if record.action and record.action.text and gateway.settings.audit_questions:
                 record.text = audit.text_of(request, record.action.text)
         passing = _Passing(gateway, record)
+        caller = None
         try:
             caller = await gateway.access.let_in(_authorization(context))
             record.subject, record.tenant, record.key = caller.subject, caller.principal.tenant, caller.proof
             gateway.audit_admits()
-            with audit.recording(record), letting_in(caller):
-                yield passing
+            async with gateway.counted(caller):
+                with audit.recording(record), letting_in(caller):
+                    yield passing
         except QueleaError as error:
+            if caller:
+                gateway.usage.count(caller.name, refusals=int(is_refusal(error)))
             await passing.end(audit.outcome_of(error.http_status), error.grpc_code)
             raise
         except (asyncio.CancelledError, GeneratorExit):

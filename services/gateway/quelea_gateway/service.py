@@ -234,6 +234,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             info.metadata.uploader = caller.principal.subject
             self._gateway.usage.count(caller.name, uploads=1)
             with within(await writable(self._gateway.search, caller.principal, info.metadata.collection)):
+                self._gateway.usage.count(caller.name, uploads=1)
                 limit = (await self._gateway.search.info()).max_document_bytes
                 job = await self._gateway.search.submit(info, _pieces(requests, limit))
             return gateway_pb2.IngestResponse(job=job)

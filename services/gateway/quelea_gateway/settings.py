@@ -334,10 +334,16 @@ class Settings(ServiceSettings):
     """Deadline of handing one file to search."""
 
     max_calls_per_key: int = 64
-    """Most calls of one key at once; more get status 429."""
+    """Most calls of one key, or one person, at once; more get status 429. With REDIS_URL of all gateways together."""
 
     calls_per_minute_per_key: int = 0
-    """Most calls that one key may begin in a minute (token bucket); 0: no limit."""
+    """Most calls that one key, or one person, may begin in a minute; 0: no limit. With REDIS_URL of all gateways."""
+
+    max_calls_per_tenant: int = Field(0, ge=0)
+    """Most calls of all keys and people of a tenant at once; 0: no limit. With REDIS_URL of all gateways."""
+
+    calls_per_minute_per_tenant: int = Field(0, ge=0)
+    """Most calls that they may begin in a minute; 0: no limit. With REDIS_URL of all gateways."""
 
     keep_alive_seconds: float = 15.0
     """Interval of comments on a silent event stream, so that proxies keep it open."""

@@ -19,7 +19,6 @@ from quelea_kit.paging import check_page_size, decode_place, encode_place
 from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, place_of, within
 
 from quelea_search import wire
-from quelea_search.adapters.collections_redis import no_collection
 from quelea_search.adapters.formats import FORMATS
 from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.retriever import Retriever
@@ -249,11 +248,9 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
 
         A document that came in meanwhile goes too; one that is just being read ends by itself, with nothing.
         """
-        bounds, collections = reach.current(), self._shared.collections
-        if not bounds.holds(bounds.tenant, request.name):
-            raise no_collection(request.name)
+        collections = self._shared.collections
         await asyncio.to_thread(collections.check_removable, request.name)
-        with within(Reach(bounds.tenant, (request.name,))):
+        with within(Reach(reach.current().tenant, (request.name,))):
             for watch in await self._watching.watches():
                 await self._watching.remove(watch.id)
             documents = await self._empty()

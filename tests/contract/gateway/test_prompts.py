@@ -149,7 +149,7 @@ async def test_two_versions_are_compared_line_by_line(web):
         (ANSWER + "---user---\n$context $question\n", "It has a part twice."),
         (ANSWER.replace("Answer.", ""), "The part ---system--- is empty."),
         (ANSWER.replace("Answer.", "Answer.\x00"), "not printable"),
-        ("Answer the question.", "does not begin with a line"),
+        ("Answer the question.", "There is text before the first part"),
     ],
 )
 async def test_a_text_that_cannot_be_filled_in_is_refused_with_the_reason(web, text, why):

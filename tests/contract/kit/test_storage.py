@@ -63,6 +63,15 @@ def test_files_come_back_are_listed_and_leave(store: Storage) -> None:
             missing()
 
 
+def test_a_part_of_a_file_and_its_size(store: Storage) -> None:
+    store.write("a/b", b"0123456789")
+    assert store.size("a/b") == 10
+    assert [store.read("a/b", *part) for part in ((3,), (0, 4), (4, 6), (8, 50))] == [b"3456789", b"0123", b"45", b"89"]
+    for missing in (lambda: store.size("a/c"), lambda: store.read("a/c", 1, 2)):
+        with pytest.raises(FileNotFoundError):
+            missing()
+
+
 @pytest.mark.parametrize("direct", [False, True])
 def test_a_large_file_goes_through_in_pieces(store: Storage, monkeypatch: pytest.MonkeyPatch, direct: bool) -> None:
     monkeypatch.setattr(module, "_BLOCK", 5 << 20)  # S3's least

@@ -18,7 +18,8 @@ from quelea_retriever import admin, reembed
 from quelea_retriever.adapters import edge_files
 from quelea_retriever.adapters.edge_shard import EdgeShard
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
-from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, about_payload
+from quelea_retriever.adapters.points import ABOUT_ID, COLLECTION, LANGUAGE, TENANT, about_payload
+from quelea_retriever.adapters.store import SCHEMA
 from quelea_retriever.testing import document_id, memory_folder, running_retriever, upsert_request
 
 
@@ -64,7 +65,7 @@ async def test_a_backup_brings_back_what_was_there(stores, capsys):
     assert made.name in capsys.readouterr().out
     manifest = json.loads((made / "manifest.json").read_text())
     assert manifest["profile"] == {"model": "fake", "dimension": 32, "header": True}
-    assert (manifest["schema"], list(manifest["files"])) == (1, ["shard.tar.gz"])
+    assert (manifest["schema"], list(manifest["files"])) == (SCHEMA, ["shard.tar.gz"])
     before = await titles(stores / "a")
     await fill(stores / "a", "second")
     for target in ("a", "b"):  # over what is there, and into an empty folder
@@ -210,16 +211,16 @@ async def test_a_folder_of_an_older_release_is_migrated_at_its_opening(stores, c
     shard = EdgeShard.load(edge_files.current_shard(stores))
     shard._update(qe.UpdateOperation.delete_points([ABOUT_ID]))
     every = [record.version for record in shard.records()]
-    shard._update(qe.UpdateOperation.delete_payload_by_filter(_of(every), [LANGUAGE]))
+    shard._update(qe.UpdateOperation.delete_payload_by_filter(_of(every), [LANGUAGE, TENANT, COLLECTION]))
     shard.close()
     before = await titles(stores)
     assert len(before) == 2  # the service did it at its start
     assert await asyncio.to_thread(admin.main, ["--data-dir", str(stores), "migrate"]) == 0
-    assert "schema 1" in capsys.readouterr().out
+    assert f"schema {SCHEMA}" in capsys.readouterr().out
     shard = EdgeShard.load(edge_files.current_shard(stores))
-    assert shard.schema() == 1
+    assert shard.schema() == SCHEMA
     assert shard.migrate() == 0
-    shard._upsert([qe.Point(ABOUT_ID, {}, about_payload(schema=2))])
+    shard._upsert([qe.Point(ABOUT_ID, {}, about_payload(schema=SCHEMA + 1))])
     shard.close()
     assert await asyncio.to_thread(admin.main, ["--data-dir", str(stores), "migrate"]) == 1
     assert "newer Quelea" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from quelea_kit.errors import Conflict, InvalidInput, Unavailable
 from quelea_retriever import backup_server
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_snapshots import Snapshots
-from quelea_retriever.adapters.store import version_of
+from quelea_retriever.adapters.store import SCHEMA, version_of
 from quelea_retriever.settings import Settings
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
@@ -76,7 +76,7 @@ async def test_every_node_is_saved_and_comes_back_under_the_alias(tmp_path, node
             manifest = json.loads((made / "manifest.json").read_text())
             live = manifest["live"]
             assert manifest["aliases"] == {"quelea-live": live}
-            assert (manifest["schema"], manifest["nodes"], manifest["profile"]["model"]) == (1, nodes, "fake")
+            assert (manifest["schema"], manifest["nodes"], manifest["profile"]["model"]) == (SCHEMA, nodes, "fake")
             assert all(of["bytes"] == (made / name).stat().st_size for name, of in manifest["files"].items())
             await fill(service, "later")
             await unary(service.stub.Delete(pb.DeleteRequest(document_id=document_id("d3"))))
@@ -133,7 +133,7 @@ async def test_nothing_is_changed_by_a_backup_that_does_not_fit(tmp_path):
         with pytest.raises(InvalidInput, match="of 2 nodes, but the server has 1"):
             await restored(settings_of(one), made)
         manifest = json.loads((made / "manifest.json").read_text())
-        (made / "manifest.json").write_text(json.dumps(manifest | {"schema": 2}))
+        (made / "manifest.json").write_text(json.dumps(manifest | {"schema": SCHEMA + 1}))
         with pytest.raises(Conflict, match="newer Quelea"):
             await restored(settings, made)
         (made / "manifest.json").write_text(json.dumps(manifest))

@@ -12,7 +12,7 @@ from quelea_retriever import reembed
 from quelea_retriever.adapters import qdrant_alias
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
-from quelea_retriever.adapters.store import Profile
+from quelea_retriever.adapters.store import SCHEMA, Profile
 from quelea_retriever.collection_copy import Copier
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
@@ -91,7 +91,7 @@ async def test_no_request_fails_and_no_document_is_lost_or_doubled(tmp_path):
         settings, said = settings_of(fake), []
         job = QdrantStore(settings)
         told = await reembed.on_server(settings, job.client, new_model(), say=said.append)
-        assert "names quelea-v1-" in told
+        assert f"names quelea-v{SCHEMA}-" in told
         assert any("round 1" in line for line in said)
         before, written = len(asked), sum(writer.number for writer in writers)
         await wait_until_async(lambda: failed or len(asked) > before + 6)

@@ -40,6 +40,7 @@ class Crossing:
     """In the owner's other collection."""
     run: str = ""
     feedback: str = ""
+    conversation: str = ""
     watch: str = ""
     fetch: str = ""
 
@@ -47,6 +48,7 @@ class Crossing:
     def secrets(self) -> list[str]:
         """What no answer to a stranger may have in it."""
         ids = (self.job, self.document, self.shared, self.other, self.run, self.feedback, self.watch, self.fetch)
+        ids += (self.conversation,)
         return [SECRET, FIGURE, FIGURE.replace(",", ""), "7,391", "7391000000", *(one for one in ids if one)]
 
 
@@ -66,6 +68,9 @@ async def crossing(request, tmp_path):
             await stack.upload(f"{stranger} all", "orchard.html", SHARED, company="Orchard Foods")
             thumb = {"question": SECRET, "answer": FIGURE, "thumb": "up"}
             one.feedback = (await http.post("/v1/feedback", json=thumb)).json()["id"]
+            one.conversation = (await http.post("/v1/conversations", json={"title": SECRET})).json()["id"]
+            saved = await http.post("/v1/ask", json={"question": QUESTION, "conversation_id": one.conversation})
+            assert saved.status_code == 200, saved.text
             started = await http.post("/v1/agent/runs", json={"question": QUESTION})
             assert started.status_code == 202, started.text
             one.run = started.json()["id"]

@@ -38,6 +38,7 @@ ASKED = {"question": QUESTION}
 DOCUMENT = {"document_id": ("document", MISSING)}
 JOB = {"job_id": ("job", MISSING)}
 RUN = {"run_id": ("run", MISSING_RUN)}
+TALK = {"conversation_id": ("conversation", MISSING_THUMB)}
 REFUSED = Door("refused")
 HIDDEN = Door("hidden")
 COMPANY = "company=Zanzibar%20Motors"
@@ -79,6 +80,12 @@ ROUTES = {
     ("get", "/v1/feedback"): HIDDEN,
     ("post", "/v1/feedback"): Door("hidden", body={"question": "q", "answer": "a", "thumb": "up"}, status=201),
     ("delete", "/v1/feedback/{feedback_id}"): Door("by_id", {"feedback_id": ("feedback", MISSING_THUMB)}),
+    ("get", "/v1/conversations"): Door("hidden", query=f"query={SECRET}"),
+    ("post", "/v1/conversations"): Door("hidden", body={"title": "t"}, status=201),
+    ("get", "/v1/conversations/{conversation_id}"): Door("by_id", TALK),
+    ("patch", "/v1/conversations/{conversation_id}"): Door("by_id", TALK, body={"title": "mine"}),
+    ("delete", "/v1/conversations/{conversation_id}"): Door("by_id", TALK),
+    ("get", "/v1/conversations/{conversation_id}/export"): Door("by_id", TALK),
     ("get", "/v1/agent/runs"): HIDDEN,
     ("post", "/v1/agent/runs"): Door("hidden", body={"question": " "}, status=400),
     ("get", "/v1/agent/runs/{run_id}"): Door("by_id", RUN),
@@ -251,6 +258,10 @@ async def events_of(http, run):
 
 async def test_a_run_sees_what_its_own_caller_may_whoever_gave_it_its_turn(crossing):
     stack = crossing.stack
+    looks = json.dumps({"action": "kb-search", "query": QUESTION})
+    ends = json.dumps({"notes": [], "plan": [], "actions": [{"action": "finish"}]})
+    stack.parts.model.says["action"] = [looks, ends] * 3
+    stack.parts.model.says["answer"] = json.dumps({"answer": "It is as the evidence says [1].", "missing": []})
     async with stack.client(f"{crossing.owner} all") as owner, stack.client(f"{crossing.stranger} all") as stranger:
         # One at a time: the end of the owner's gives the stranger's its turn, and that of the stranger's the next.
         runs = [await run_of(http, QUESTION) for http in (owner, stranger, owner)]

@@ -213,8 +213,11 @@ def test_the_list_of_documents_follows_the_pages(gateway: FakeGateway, run: Run)
     assert gateway.seen[1][2]["page_token"] == ["t"]
 
 
-def test_eval_is_handed_to_its_package(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "quelea_evaluation.cli", None)
-    code, _, err = run("eval", "retrieval")
+@pytest.mark.parametrize(("command", "package"), [("eval", "evaluation"), ("train", "training")])
+def test_a_command_is_handed_to_its_package(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, f"quelea_{package}.cli", None)
+    code, _, err = run(command, "something")
     assert code == 1
-    assert "not installed" in err
+    assert f"The package quelea-{package} is not installed" in err

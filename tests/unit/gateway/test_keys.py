@@ -100,6 +100,8 @@ def test_names_and_bounds(file):
     keys.create(file, "desk")
     with pytest.raises(Conflict, match="rotate it"):
         keys.create(file, "desk")
+    with pytest.raises(InvalidInput, match="people who sign in"):
+        keys.create(file, "person:ann")
     with pytest.raises(NotFound):
         keys.rotate(file, "other")
     with pytest.raises(NotFound):
@@ -171,6 +173,7 @@ def test_the_command_line_and_the_audit_log(file, tmp_path, capsys):
         ("changed", "key", "desk"), ("changed", "key", "desk"), ("deleted", "key", "desk")
     ]  # fmt: skip
     assert all(one["subject"] and one["via"] == "shell" for one in found)
+    assert {one["objects"]["id"] for one in found} == {told["id"]}
 
 
 def test_two_who_change_at_once_lose_nothing(file):

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_kit.errors import Conflict, InvalidInput, NotFound
+from quelea_cli.stack.home import Home
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, Unavailable
+from quelea_training.sets import take_up
 from quelea_training.sets.card import card
 from quelea_training.sets.commands import comparison
 from quelea_training.sets.manifest import ModelSet, make, read, verify
@@ -137,3 +139,52 @@ def test_comparison_names_measures_of_both_and_parts_that_differ(tmp_path: Path)
     found = comparison(ModelSet(**{**vars(one), "metrics": {"a": 0.5, "b": 0.1}}), two)
     assert found["metrics"] == {"a": [0.5, None], "b": [0.1, None]}
     assert found["differing"] == ["ranker", "gate"]
+
+
+def test_the_same_encoder_in_another_set_is_taken_up_while_the_stack_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    (home.index / "CURRENT").write_text("shard-000001")
+    shelf = Shelf(home.root)
+    for name, weights in (("one", b"1"), ("two", b"1"), ("three", b"3")):
+        model = tmp_path / name / "my-e5"
+        model.mkdir(parents=True)
+        (model / "weights.bin").write_bytes(weights)
+        new_set(shelf, name, tmp_path, "my-e5", given={"encoder": model})
+    encoded: list[Path] = []
+    monkeypatch.setattr(take_up, "_encode_again", lambda _, model, __: encoded.append(model))
+    said: list[str] = []
+    take_up.activate(home.root, "one", said.append)
+    assert encoded == [shelf.sets / "one" / "encoder" / "my-e5"]
+    with home.locked():
+        take_up.activate(home.root, "two", said.append)
+        assert len(encoded) == 1
+        assert "roll-back` returns to one" in said[-2]
+        with pytest.raises(Conflict, match="quelea down"):
+            take_up.activate(home.root, "three", said.append)
+        assert shelf.active() == "two"
+        take_up.roll_back(home.root, said.append)
+        assert (shelf.active(), shelf.previous()) == ("one", "two")
+
+
+def test_what_fails_while_encoding_leaves_the_set_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    (home.index / "CURRENT").write_text("shard-000001")
+    shelf = Shelf(home.root)
+    model = tmp_path / "my-e5"
+    model.mkdir()
+
+    def fail(*_: Any) -> None:
+        raise Unavailable("no encoder")
+
+    monkeypatch.setattr(take_up, "_encode_again", fail)
+    with pytest.raises(Conflict, match="No set was in use"):
+        take_up.roll_back(home.root, print)
+    (model / "weights.bin").write_bytes(b"1")
+    new_set(shelf, "two", tmp_path, "my-e5", given={"encoder": model})
+    with pytest.raises(Unavailable, match="no encoder"):
+        take_up.activate(home.root, "two", print)
+    assert (shelf.active(), shelf.previous()) == (PACKAGED, None)

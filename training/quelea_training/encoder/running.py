@@ -52,6 +52,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
     recipe.check()
+    commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
     material = load(order.pairs, order.tested)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
@@ -84,7 +85,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "budget": {"minutes": budget.minutes, "threads": budget.threads},
             "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
             "versions": {name: metadata.version(name) for name in _PACKAGES},
-            "commit": git_commit(),
+            "commit": commit,
             "steps": trained.steps,
             "seconds": trained.seconds,
             "why": trained.why,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from quelea_fintext.dates import find_dates
 from quelea_fintext.periods import find_periods
 from quelea_fintext.text import normalise, words
 
@@ -68,9 +69,12 @@ def _names_periods(line: list[str]) -> bool:
 
 
 def _is_period(cell: str) -> bool:
+    """Whether a column's head says when, by itself: "Nine Months Ended" above two dates does not."""
     text = cell.strip()
+    if not 0 < len(text) <= 40 or not any(character.isdigit() for character in text):
+        return False
     year = text[:4].isdigit() and 1990 <= int(text[:4]) <= 2100 and len(text) <= 5  # a bare year, or 2019年
-    return 0 < len(text) <= 40 and (year or any(True for _ in find_periods(text)))
+    return year or any(True for _ in find_dates(text)) or any(True for _ in find_periods(text))
 
 
 def _is_label(text: str) -> bool:

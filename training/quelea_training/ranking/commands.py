@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
-from quelea_evaluation.gate.asking import ANY_ENCODER, sample_evenly
+from quelea_evaluation.gate.asking import sample_evenly
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import write_json
 from quelea_evaluation.sets import SETS, load_set
@@ -89,7 +89,7 @@ def _collect(wanted: list[tuple[EvaluationSet, Path]], most: int, *, again: bool
             say(f"{one.name}: candidates as found before, {kept}")
             found = load(kept)
         else:
-            with running_stack(home / one.name, ANY_ENCODER) as stack:
+            with running_stack(home / one.name) as stack:
                 ids = stack.ingest(one.documents, say) or {key: key for q in one.questions for key in q.documents}
                 questions = sample_evenly(one.questions, most)
                 say(f"{one.name}: {len(questions)} questions")

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold  # type: ignore[import-untyped]  
 from quelea_training.ranking.candidates import Candidates, Weights
 from quelea_training.ranking.fit import Measured, fit, measure, teaches
 
-STRENGTHS = (0.01, 0.1, 1.0)
+STRENGTHS = (0.01, 0.1, 1.0, 10.0)
 """Of the pull to the weights that there were; the one that does best on what is left out is taken."""
 FOLDS = 5
 KINDS = ("anywhere", "in_filing")

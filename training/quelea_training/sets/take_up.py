@@ -14,10 +14,11 @@ from pathlib import Path
 
 from quelea_cli.commands.stack import default_encoder
 from quelea_cli.stack.home import Home
-from quelea_cli.stack.model_set import encoder_of, model_in
+from quelea_cli.stack.model_set import model_in
 from quelea_evaluation.stack.services import encoder_of as ask_encoder
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 
+from quelea_training.sets.manifest import read
 from quelea_training.sets.shelf import PACKAGED, Shelf
 
 Say = Callable[[str], None]
@@ -42,15 +43,14 @@ def activate(home: Path, name: str, say: Say) -> None:
     shelf, place = Shelf(home), Home(home)
     with shelf.locked():
         shelf.check(name)
-        before, after = encoder_of(place), _encoder_in(shelf, name)
-        if before != after and _has_index(place):
+        if _encoder_files(shelf, shelf.active()) != _encoder_files(shelf, name) and _has_index(place):
             if place.is_locked():
                 raise Conflict(
                     f"The set {name} has another encoder, for which the index is encoded again, and a stack runs in "
                     f"{home}: stop it with `quelea down --home {home}` first. On a Qdrant server it need not stop: "
                     "docs/howto/models.md."
                 )
-            _encode_again(place, after or default_encoder(), say)
+            _encode_again(place, _encoder_in(shelf, name) or default_encoder(), say)
         old = shelf.switch(name)
     say(f"{name} is in use" + (f"; `quelea models roll-back` returns to {old}" if old != name else " already"))
     if place.is_locked():
@@ -63,6 +63,12 @@ def roll_back(home: Path, say: Say) -> None:
     if before is None:
         raise Conflict(f"No set was in use in {home} before; `quelea models list` names those that there are.")
     activate(home, before, say)
+
+
+def _encoder_files(shelf: Shelf, name: str) -> dict[str, str] | None:
+    """Hashes of a set's encoder; None where it has none, and the one that comes with Quelea is used."""
+    part = None if name == PACKAGED else read(shelf.folder(name)).parts.get("encoder")
+    return part.files if part else None
 
 
 def _encoder_in(shelf: Shelf, name: str) -> Path | None:

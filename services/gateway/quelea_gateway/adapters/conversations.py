@@ -17,7 +17,7 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -94,6 +94,7 @@ class ConversationStore:
         question: str,
         answer: Mapping[str, Any],
         filters: Mapping[str, Any],
+        collections: Sequence[str] = (),
         group: str = "",
     ) -> SavedTurn:
         """Save a question and its answer at the end.
@@ -104,7 +105,7 @@ class ConversationStore:
             TooLarge: The answer is larger than is kept.
             DiskFull: The disk takes nothing new.
         """
-        turn = SavedTurn(_new_id(), _now(), question, answer, filters, group)
+        turn = SavedTurn(_new_id(), _now(), question, answer, filters, collections, group)
         return await self._do(self._add, owner, conversation_id, turn)
 
     async def rename(self, owner: str, conversation_id: str, title: str) -> Conversation:

@@ -112,8 +112,8 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         """What it has in memory."""
         documents = len(self._world.documents)
         return retriever_pb2.GetStatsResponse(
-            documents=documents, passages=documents, store="memory", model=self._world.encoder, dimension=8, version="fake",
-            indexed=True,
+            documents=documents, passages=documents, store="memory", model=self._world.encoder, dimension=8,
+            version="fake", indexed=True,
         )  # fmt: skip
 
     async def ListFacts(  # noqa: N802  # the wire's name

@@ -15,7 +15,6 @@ from quelea_fintext.notices import Note, NoteReason
 from quelea_kit.client import channel, unary
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.gate.features import BEST
 from quelea_gateway.core.model import Fact, Figure, Filters, Operand, Passage, Ranked, Reading, Retrieved
 
 FACT_FIELDS = tuple(one.name for one in fields(Fact))
@@ -177,11 +176,6 @@ def iso(stamp: Timestamp) -> str:
     return stamp.ToDatetime(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _signals(reply: retriever_pb2.SearchResponse) -> dict[str, float]:
-    rows = [passage.features for passage in reply.passages[:BEST] if passage.features]
-    return dict(zip(reply.ranker.features, map(max, zip(*rows, strict=True)), strict=False))
-
-
 def _stages(timings: retriever_pb2.SearchTimings) -> dict[str, float]:
     return {
         "retrieve_embed": timings.embed_ms,
@@ -217,16 +211,13 @@ class RetrieverClient:
     async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
         """The k best passages."""
         reply = await self.search_wire(
-            retriever_pb2.SearchRequest(
-                query=query, k=k, as_of=as_of, filters=filters_to_wire(filters), with_features=True
-            )
+            retriever_pb2.SearchRequest(query=query, k=k, as_of=as_of, filters=filters_to_wire(filters))
         )
         return Retrieved(
             passages=tuple(passage_from_wire(scored) for scored in reply.passages),
             reading=reading_from_wire(reply.reading),
             best_cosine=reply.best_cosine,
             encoder=reply.encoder,
-            signals=_signals(reply),
             stages=_stages(reply.timings),
             figures=figures_from_wire(reply.figures, [passage_from_wire(one) for one in reply.stating]),
         )

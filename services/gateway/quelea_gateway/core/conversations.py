@@ -27,6 +27,8 @@ class SavedTurn:
     """As POST /v1/ask gave it."""
     filters: Mapping[str, Any] = field(default_factory=dict)
     """Those of the request that were set."""
+    collections: Sequence[str] = ()
+    """Those that the request named."""
     group: str = ""
     """Turns of one group answer one question side by side; empty of a turn by itself."""
 
@@ -37,7 +39,12 @@ class SavedTurn:
 
     def as_dict(self) -> dict[str, Any]:
         """For a store of JSON."""
-        return {**asdict(self), "answer": dict(self.answer), "filters": dict(self.filters)}
+        return {
+            **asdict(self),
+            "answer": dict(self.answer),
+            "filters": dict(self.filters),
+            "collections": list(self.collections),
+        }
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SavedTurn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -191,8 +190,6 @@ class Retrieved:
     """What statements say to the question."""
     encoder: str = ""
     """That made the cosines; empty where nobody said."""
-    signals: Mapping[str, float] = field(default_factory=dict)
-    """What the ranking saw, by its own names: the most of each that one of the best passages has."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ async function draw() {
   $("admin-parts").replaceChildren(
     ...Object.keys(PARTS).map((part) => el("a", { href: `#/admin?part=${part}`, "aria-current": part === shown ? "page" : null }, t(`admin_${part}`))),
   );
+  $("admin-parts").querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
   show($("admin-problem"), false);
   // A place of its own for each round: what a part loads that is no longer shown, lands nowhere.
   const place = el("div", { class: "admin-part", "aria-busy": "true" }, el("p", { class: "meta" }, t("adminLoading")));

@@ -4,17 +4,20 @@ import { get } from "./api.js";
 import { el } from "./dom.js";
 import { t } from "./texts.js";
 
-/** A table that scrolls by itself on a narrow screen. Cells are strings or nodes; `figures` are places of numbers. */
+/**
+ * A table. Cells are strings or nodes; `figures` are places of numbers. On a narrow screen one with numbers scrolls by
+ * itself; of any other each row becomes a card, its cells named by the head.
+ */
 export function table(label, head, rows, figures = []) {
   const at = (place) => (figures.includes(place) ? "figure" : null);
   return el(
     "div",
-    { class: "statement-table admin-table", tabindex: "0", role: "region", "aria-label": label },
+    { class: `statement-table admin-table${figures.length ? "" : " cards"}`, tabindex: "0", role: "region", "aria-label": label },
     el(
       "table",
       {},
       el("thead", {}, el("tr", {}, ...head.map((text, place) => el("th", { scope: "col", class: at(place) }, text)))),
-      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, place) => (place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: at(place) }, cell)))))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, place) => (place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: at(place), "data-head": head[place] }, cell)))))),
     ),
   );
 }

@@ -2,7 +2,7 @@
 
 import { ApiError, ask } from "./api.js";
 import { chart } from "./chart.js";
-import { choose, columns, filters, filtersText, model, startChoices } from "./choices.js";
+import { choose, columns, model, scope, scopeBody, scopeText, startChoices } from "./choices.js";
 import { conversationChanged, conversationFor, leaveConversation, startConversations } from "./conversations.js";
 import { $, el, joined, show } from "./dom.js";
 import { fetchOffers } from "./fetchoffer.js";
@@ -15,7 +15,7 @@ import { thumbs } from "./thumbs.js";
 import { exportButtons, searchesLine, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
 const HISTORY_TURNS = 3;
-const turns = []; // newest last: {question, filters, text, cited, started, grounding, answer, error, node}, or with columns
+const turns = []; // newest last: {question, scope, text, cited, started, grounding, answer, error, node}, or with columns
 let running = null;
 
 const say = (text) => ($("announce").textContent = text);
@@ -70,11 +70,11 @@ function drawAnswer(turn) {
   if (turn.text) body.append(...paragraphs(turn.text, citations, turn.grounding));
   else if (turn.quotes && !error) body.append(el("p", { class: "wait" }, t("quotesMeanwhile")), ...paragraphs(turn.quotes.text, turn.quotes.citations));
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
-  const scope = filtersText(turn.filters);
-  const parts = turn.inColumn ? [el("h3", { class: "column-head" }, scope)] : [el("h2", { class: "asked" }, turn.question)];
-  if (scope && !turn.inColumn) parts.push(el("p", { class: "reading" }, t("askedOf", { text: scope })));
+  const of = scopeText(turn.scope);
+  const parts = turn.inColumn ? [el("h3", { class: "column-head" }, of)] : [el("h2", { class: "asked" }, turn.question)];
+  if (of && !turn.inColumn) parts.push(el("p", { class: "reading" }, t("askedOf", { text: of })));
   parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
-  if (started) parts.push(readingLine(started.reading, scope), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
+  if (started) parts.push(readingLine(started.reading, of), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
   parts.push(searchesLine((answer ?? started)?.searches));
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
@@ -115,7 +115,7 @@ function history() {
 }
 
 function newTurn(question, wanted, inColumn = false) {
-  return { question, filters: wanted, inColumn, text: "", cited: [], node: el(inColumn ? "section" : "article", { class: inColumn ? "column" : "turn" }) };
+  return { question, scope: wanted, inColumn, text: "", cited: [], node: el(inColumn ? "section" : "article", { class: inColumn ? "column" : "turn" }) };
 }
 
 /** What the form says of the next question, beside its text and filters. */
@@ -130,7 +130,7 @@ function options() {
 async function submit(question) {
   running?.abort();
   const control = (running = new AbortController());
-  const wanted = filters();
+  const wanted = scope();
   const companies = columns();
   const before = history();
   const turn = newTurn(question, wanted);
@@ -160,7 +160,7 @@ async function submit(question) {
 
 /** Ask, and follow the answer into its turn. Never raises: what fails stands in the turn. */
 async function answer(turn, asked, control, whole) {
-  const body = { question: turn.question, ...asked, ...(Object.keys(turn.filters).length && { filters: turn.filters }) };
+  const body = { question: turn.question, ...asked, ...scopeBody(turn.scope) };
   try {
     for await (const { name, data } of ask(body, control.signal)) {
       if (name === "started") turn.started = data;
@@ -193,14 +193,14 @@ function answered(turn, data) {
 
 /** A saved turn as it was when it was given. */
 function restored(saved, inColumn = false) {
-  const turn = newTurn(saved.question, saved.filters, inColumn);
+  const turn = newTurn(saved.question, { ...saved.filters, collections: saved.collections }, inColumn);
   const { reading, evidence, further_reading, standalone } = saved.answer;
   turn.started = { reading, evidence, further_reading, standalone };
   answered(turn, saved.answer);
   return turn;
 }
 
-const companyOf = (turn) => (turn.filters.companies ?? []).join();
+const companyOf = (turn) => (turn.scope.companies ?? []).join();
 
 function showSaved(conversation) {
   reset();
@@ -216,7 +216,7 @@ function showSaved(conversation) {
     draw(turn);
   }
   const last = turns.at(-1);
-  if (last && !last.columns) choose(last.filters);
+  if (last && !last.columns) choose(last.scope);
   busy(false);
   say(t("talkOpened", { title: conversation.title, n: conversation.saved.length }));
 }

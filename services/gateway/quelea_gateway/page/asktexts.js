@@ -26,6 +26,7 @@ export const ASK_TEXTS = {
   scopeClear: ["All documents", "全部文档"],
   scopeHelp: ["All that you choose must hold; within a line any of its values.", "各行条件须同时满足，同一行满足任一即可。"],
   scopeNewest: ["Only the newest {n} documents are offered here.", "此处仅列出最新的 {n} 份文档。"],
+  scope_collections: ["Collections", "文档集"],
   scope_companies: ["Companies", "公司"],
   scope_document_types: ["Types", "类型"],
   scope_periods: ["Periods", "报告期"],

@@ -7,25 +7,30 @@ import { t, typeText } from "./texts.js";
 const MOST_OFFERED = 1000;
 const MOST_COLUMNS = 4;
 const OWN_MODELS = ["quelea", "quelea-agent"]; // names of the service, not of models
-const chosen = { companies: [], document_types: [], periods: [], document_ids: [] };
-const offered = { companies: [], document_types: [], periods: [], document_ids: [] }; // {value, label}
+const FIELDS = ["collections", "companies", "document_types", "periods", "document_ids"];
+const chosen = Object.fromEntries(FIELDS.map((field) => [field, []]));
+const offered = Object.fromEntries(FIELDS.map((field) => [field, []])); // {value, label, also}
 let cut = false;
 let asked = null;
 
 const labelOf = (field, value) =>
   offered[field].find((one) => one.value === value)?.label ?? (field === "document_types" ? typeText(value) : value);
 
-/** The filters of a question as people read them; empty of none. */
-export function filtersText(filters) {
-  return Object.keys(chosen)
-    .map((field) => (filters?.[field] ?? []).map((value) => labelOf(field, value)).join(t("comma")))
+/** What a question is asked of, as people read it; empty of everything. */
+export function scopeText(scope) {
+  return FIELDS.map((field) => (scope?.[field] ?? []).map((value) => labelOf(field, value)).join(t("comma")))
     .filter(Boolean)
     .join(" · ");
 }
 
-/** The filters that are set, as POST /v1/ask takes them. */
-export function filters() {
+/** What is chosen: the fields that have values. */
+export function scope() {
   return Object.fromEntries(Object.entries(chosen).filter(([, values]) => values.length).map(([name, values]) => [name, [...values]]));
+}
+
+/** The same as fields of POST /v1/ask: collections stand beside the filters. */
+export function scopeBody({ collections = [], ...filters }) {
+  return { ...(collections.length && { collections }), ...(Object.keys(filters).length && { filters }) };
 }
 
 /** The companies that each get an answer of their own; none where one answer is wanted. */
@@ -37,7 +42,7 @@ export const model = () => ($("model-choice").hidden ? "" : $("model").value);
 
 /** Choose again what a saved question was asked of. */
 export function choose(wanted) {
-  for (const field of Object.keys(chosen)) chosen[field] = [...(wanted?.[field] ?? [])];
+  for (const field of FIELDS) chosen[field] = [...(wanted?.[field] ?? [])];
   draw();
 }
 
@@ -47,11 +52,13 @@ function unique(values) {
 
 /** What there is to choose from, asked for once it is wanted. */
 async function load() {
-  const [companies, found] = await Promise.all([
+  const [collections, companies, found] = await Promise.all([
+    get(`/v1/collections?page_size=${MOST_OFFERED}`),
     get(`/v1/companies?page_size=${MOST_OFFERED}`),
     get(`/v1/documents?page_size=${MOST_OFFERED}`),
   ]);
   const plain = (values) => values.map((value) => ({ value, label: value }));
+  offered.collections = collections.collections.map(({ name, title }) => ({ value: name, label: title || name, also: name }));
   offered.companies = companies.companies.map(({ name, ticker }) => ({ value: name, label: name, also: ticker }));
   offered.document_types = unique(found.documents.map((one) => one.document_type)).map((value) => ({ value, label: typeText(value) }));
   offered.periods = plain(unique(found.documents.map((one) => one.period)));
@@ -106,10 +113,13 @@ function line(field) {
   );
 }
 
+/** One collection is no choice. */
+const wanted = (field) => field !== "collections" || offered.collections.length > 1 || chosen.collections.length > 0;
+
 function draw() {
-  const text = filtersText(chosen);
+  const text = scopeText(chosen);
   $("scope-summary").textContent = text ? t("scopeSome", { text }) : t("scopeAll");
-  $("scope-lines").replaceChildren(...Object.keys(chosen).map(line));
+  $("scope-lines").replaceChildren(...FIELDS.filter(wanted).map(line));
   $("scope-note").textContent = cut ? t("scopeNewest", { n: MOST_OFFERED }) : t("scopeHelp");
   show($("scope-clear"), Boolean(text));
   show($("side-by-side-choice"), chosen.companies.length > 1);

@@ -126,6 +126,7 @@ async function documentOf(documentId) {
     cMapUrl: `${LIBRARY}cmaps/`,
     standardFontDataUrl: `${LIBRARY}fonts/`,
     wasmUrl: `${LIBRARY}decoders/`,
+    useSystemFonts: false, // they come by a way that the page's policy forbids
     useWasm: false, // the page's policy forbids it
     enableXfa: false,
     maxImageSize: MOST_PIXELS,

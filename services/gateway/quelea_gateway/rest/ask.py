@@ -121,6 +121,7 @@ async def _saved(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> A
             question=body.question.strip(),
             answer=json.loads(data_of(answer)),
             filters=body.filters.model_dump(exclude_defaults=True),
+            collections=body.collections,
             group=body.group,
         )
     except QueleaError as error:

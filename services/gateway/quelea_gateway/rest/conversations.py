@@ -66,6 +66,7 @@ class SavedTurnOut(BaseModel):
     created: Time
     question: str
     filters: FiltersIn = Field(description="Those that the question was asked with.")
+    collections: list[str] = Field(default=[], description="Those that the question named.")
     group: str = Field(description="Neighbours with the same group are answers side by side; empty: one by itself.")
     answer: AnswerOut
 

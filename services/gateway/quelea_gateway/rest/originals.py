@@ -23,7 +23,7 @@ router = APIRouter(tags=["documents"])
 _SEALED = "default-src 'none'; sandbox"
 _HTML_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-_BYTES = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_BYTES: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 _ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "All bytes.", **_BYTES},
     206: {"description": "The bytes of the Range header.", **_BYTES},

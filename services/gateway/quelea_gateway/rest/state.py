@@ -29,6 +29,13 @@ def principal_of(request: Request) -> Principal:
     return cast("Principal", request.state.caller.principal)
 
 
+def administrator_of(request: Request) -> Principal:
+    """Who calls, an administrator. Raises PermissionDenied for anybody else."""
+    principal = principal_of(request)
+    principal.require_administrator()
+    return principal
+
+
 async def read_in(request: Request, collections: Sequence[str]) -> None:
     """From here on the request sees the named collections only; all that its caller may read when none is named.
 
@@ -59,13 +66,6 @@ async def in_collections(
 async def only_administrators(request: Request) -> None:
     """Dependency of routes over what belongs to no tenant. Raises PermissionDenied."""
     administrator_of(request)
-
-
-def administrator_of(request: Request) -> Principal:
-    """Who calls, an administrator. Raises PermissionDenied for anybody else."""
-    principal = principal_of(request)
-    principal.require_administrator()
-    return principal
 
 
 def base_url(request: Request) -> str:

@@ -124,7 +124,6 @@ async def _submit(
             details={"limit": str(limit), "filename": name},
         )
     info = search_pb2.DocumentInfo(filename=name, metadata=metadata)
-    gateway.usage.count(metadata.uploader, uploads=1)
     return await gateway.search.submit(info, _pieces(file))
 
 
@@ -243,6 +242,7 @@ async def upload(request: Request) -> Response:
         await write_in(request, collection)
         names = [clean_name(file.filename) for file in files]
         metadata, uploader = metadata_for(names, submitted), principal_of(request).subject
+        gateway.usage.count(key_of(request), uploads=len(files))
         handing = _submit_all(gateway, files, names, metadata, uploader, collection)
         taken, refused = await while_there(request, handing)
     body, failed = _answer(taken, refused, request.url.path)

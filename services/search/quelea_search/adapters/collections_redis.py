@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import redis
+from quelea_kit import reach
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded
 from quelea_kit.reach import DEFAULT_COLLECTION, MOST_COLLECTIONS, check_name
 
@@ -38,8 +39,11 @@ class Collections(TenantRecords):
         return [found[name] for name in sorted(found)]
 
     def check(self, name: str) -> None:
-        """Raises NotFound when there is no such collection, InvalidInput when it is no name."""
-        if check_name(name, "collection") == DEFAULT_COLLECTION:
+        """Raises NotFound when there is no such collection within the reach of the call, InvalidInput for no name."""
+        bounds = reach.current()
+        if not bounds.holds(bounds.tenant, check_name(name, "collection")):
+            raise no_collection(name)
+        if name == DEFAULT_COLLECTION:
             return
         with self._answering():
             known = self._redis.hexists(self._key("collections"), name)

@@ -15,7 +15,6 @@ from quelea_kit.logging import get_logger
 from quelea_kit.reach import DEFAULT_COLLECTION, id_in, place_of
 
 from quelea_search.adapters.blobs import Upload
-from quelea_search.adapters.collections_redis import no_collection
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, Lane
@@ -94,10 +93,7 @@ class Submission:
         """Tenant and collection of a document that names a collection, or none."""
         collection = named or DEFAULT_COLLECTION
         await asyncio.to_thread(self._shared.collections.check, collection)
-        bounds = reach.current()
-        if not bounds.holds(bounds.tenant, collection):
-            raise no_collection(collection)
-        return bounds.tenant, collection
+        return reach.current().tenant, collection
 
     async def _receive(self, job_id: str, pieces: AsyncIterator[bytes]) -> str:
         upload: Upload = await asyncio.to_thread(self._shared.blobs.upload, job_id)

@@ -39,10 +39,6 @@ FEATURES = {
     "period_newer": "1 when that period ends after all that is stored",
     "latest_age": "log(1 + days since the newest of the best passages) when the question asks for the latest, else 0",
     "concentration": "share of the best passages that are of one document",
-    "row_match": "how well a table row's label among the best passages and the question match, as the ranking sees it",
-    "label_quoted": "words, up to three, of a row label of theirs that stand in the question as they are written",
-    "content_covered": "share of the question's words, the rare ones more, in the best passages of one document",
-    "heading_match": "headings, up to two, of one of them under which such an answer stands",
 }
 """Name -> what it is. A calibration may weigh any of these."""
 
@@ -145,10 +141,6 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
         "period_newer": float(reading.period_newer),
         "latest_age": math.log1p(_NO_DATE_DAYS if age is None else age) if reading.asks_latest else 0.0,
         "concentration": _concentration(passages[:BEST]),
-        "row_match": retrieved.signals.get("row", 0.0),
-        "label_quoted": retrieved.signals.get("quoted", 0.0),
-        "content_covered": max(retrieved.signals.get("document", 0.0), retrieved.signals.get("covered", 0.0)),
-        "heading_match": retrieved.signals.get("routes", 0.0),
     }
     return Measured(
         features={name: round(found[name], 4) for name in FEATURES},

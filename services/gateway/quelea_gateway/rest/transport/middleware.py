@@ -183,14 +183,15 @@ class AccessMiddleware:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
         scope.setdefault("state", {}).update(key=caller.name, caller=caller)
-        with reach.within(caller.principal.reach()), self._gateway.limiter.call(caller.name):
-            if (scope["method"], path) in _UPLOADS:
-                bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
-                await self._app(scope, bounded, send)
-            else:
-                body = await read_whole(headers, receive, limit)
-                recorder.read(body)
-                await self._app(scope, replay(body, receive), send)
+        async with self._gateway.counted(caller):
+            with reach.within(caller.principal.reach()):
+                if (scope["method"], path) in _UPLOADS:
+                    bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
+                    await self._app(scope, bounded, send)
+                else:
+                    body = await read_whole(headers, receive, limit)
+                    recorder.read(body)
+                    await self._app(scope, replay(body, receive), send)
 
     def _check_origin(self, headers: Headers) -> None:
         """Keep other web pages out.

@@ -80,9 +80,9 @@ class Spans:
     """
 
     def __init__(self, words: Any, text: str) -> None:
-        self._handle = words.raw
+        self._words = words  # it closes the page's text when nobody holds it
         self._count = min(words.count_chars(), _MOST_CHARACTERS)
-        printed = fold(chr(c.FPDFText_GetUnicode(self._handle, at)) for at in range(self._count))
+        printed = fold(chr(c.FPDFText_GetUnicode(words.raw, at)) for at in range(self._count))
         self._wanted = fold(text)
         self._places = [printed.places[place] if place >= 0 else -1 for place in align(self._wanted.text, printed.text)]
 
@@ -91,7 +91,7 @@ class Spans:
         places = self._wanted.places
         span = self._places[bisect_left(places, start) : bisect_left(places, end)]
         found = [place for place in span if place >= 0]
-        boxes = tuple(_boxes(self._handle, found))
+        boxes = tuple(_boxes(self._words.raw, found))
         return LocatedSpan(boxes, len(found) / len(span) if span else 0.0, no_text=not self._count)
 
 
