@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from quelea_cli.commands.ingest import find_files
-from quelea_cli.errors import EXIT_USAGE
+from quelea_cli import folder_watch
+from quelea_cli.commands.ingest import Upload, find_files
+from quelea_cli.errors import EXIT_UNREACHABLE, EXIT_USAGE, CliError
 from quelea_cli.folder_watch import REST_SECONDS, Looks, Notes
 
 if TYPE_CHECKING:
@@ -108,6 +109,38 @@ def test_broken_notes_count_as_none(folder: Folder, text: str) -> None:
     folder.write("a.txt", "one")
     folder.look()
     assert folder.look(REST_SECONDS) == ["a.txt"]
+
+
+def test_a_gateway_that_is_away_is_told_once_and_its_files_wait(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wake(*_: object, **__: object) -> Iterator[set[str]]:
+        yield from ({"something"} for _ in range(5))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("watchfiles.watch", wake)
+    monkeypatch.setattr(folder_watch, "REST_SECONDS", 0.0)
+    folder.write("a.txt", "one")
+    folder.write("bad.txt", "two")
+    rounds: list[list[str]] = []
+    told: list[str] = []
+
+    def send(files: list[Upload]) -> None:
+        rounds.append([one.path.name for one in files])
+        if len(rounds) == 2:  # while its jobs were followed
+            raise CliError("There is no gateway.", EXIT_UNREACHABLE)
+        for one in files:
+            one.away = len(rounds) == 1 and one.path.name == "a.txt"
+            failed = one.away or one.path.name == "bad.txt"
+            one.job = {"state": "failed", "error": "There is no gateway."} if failed else {"state": "succeeded"}
+
+    with pytest.raises(KeyboardInterrupt):
+        folder_watch.watch([folder.path], folder.notes, lambda: find_files([folder.path])[0], send, told.append)
+    assert rounds == [["a.txt", "bad.txt"], ["a.txt"], ["a.txt"]]
+    assert told == ["There is no gateway; it is tried again."]
+    folder.restart()
+    assert folder.look() == []
+    assert not folder.looks.waiting
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from pydantic import ValidationError
-from quelea_search.filings.adapters.digest import Everyone, Webhook
+from quelea_search.filings.adapters.digest import make_digest
 from quelea_search.filings.adapters.mail import Mail, make_message
 from quelea_search.settings import SearchSettings
 from structlog.testing import capture_logs
@@ -200,14 +200,14 @@ async def test_a_silent_server_and_one_that_is_away_end_by_the_deadline() -> Non
 async def test_nothing_new_or_nobody_named_sends_nothing() -> None:
     assert not await Mail(settings(1)).tell([])
     assert not await Mail(SearchSettings()).tell([FILING])
-    assert not await Everyone(Webhook(""), Mail(SearchSettings())).tell([FILING])
+    assert not await make_digest(SearchSettings()).tell([FILING])
 
 
 async def test_a_webhook_that_fails_does_not_keep_the_mail_back() -> None:
     box = Box()
     async with serving(lambda: SMTP(box, hostname="box")) as port:
-        mail = Mail(settings(port, filings_mail_security="none"))
-        assert await Everyone(Webhook("not an address"), mail).tell([FILING])
+        both = settings(port, filings_mail_security="none", filings_webhook="not an address")
+        assert await make_digest(both).tell([FILING])
     assert len(box.seen) == 1
 
 
