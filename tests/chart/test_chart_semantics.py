@@ -65,7 +65,7 @@ def test_ports_of_services_are_ports_of_containers(case: str, release: str) -> N
 
 _GIVEN_BY_THE_USER = {
     "outside": {"redis", "qdrant", "s3", "gateway-keys", "gateway-key", "engine"},
-    "everything on": {"engine-key", "providers", "pull", "tls"},
+    "everything on": {"digest", "engine-key", "providers", "pull", "tls"},
     "airgapped": {"registry-internal"},
 }
 
