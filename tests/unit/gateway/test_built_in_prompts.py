@@ -1,14 +1,14 @@
 """Every built-in template fits itself: what an edit of it is held to, it keeps."""
 
 import pytest
+from quelea_gateway.core import query_plan, structured
 from quelea_gateway.core.agent.decision.prompts import prompts
-from quelea_gateway.core.structured import StructuredPrompts
 from quelea_kit.prompt_text import misfits, parse, with_label
 
 
 async def test_every_built_in_template_could_be_saved_as_an_edit():
-    found = [*prompts(), *await StructuredPrompts().prompts()]
-    assert len(found) == 12
+    found = [*prompts(), *await structured.PROMPT.prompts(), *await query_plan.PROMPT.prompts()]
+    assert len(found) == 14
     for one in found:
         assert misfits(with_label(one.text, "draft"), one.text) == [], (one.name, one.language)
 
