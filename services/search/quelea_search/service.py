@@ -25,6 +25,7 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState, document_name
+from quelea_search.document_reach import is_reached, no_document
 from quelea_search.filings.rpcs import FilingRpcs
 from quelea_search.filings.watching import Watching
 from quelea_search.jobs.dead_letters import DeadLetters
@@ -157,8 +158,8 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""
         stored = await asyncio.to_thread(self._shared.blobs.header, request.document_id)
-        if stored is None or not _reaches(stored):
-            raise _no_document()
+        if stored is None or not is_reached(stored):
+            raise no_document()
         header, text = await asyncio.to_thread(self._shared.blobs.page, request.document_id, request.page)
         return pb.GetPageResponse(
             document_id=request.document_id,
@@ -178,7 +179,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         """Everywhere; how many passages it had."""
         token = f"delete {uuid.uuid4().hex}"
         if await asyncio.to_thread(self._is_of_others, document_id):
-            raise _no_document()
+            raise no_document()
         await asyncio.to_thread(self._shared.ledger.hold, document_id, token)
         try:
             header = await asyncio.to_thread(self._shared.blobs.header, document_id, stored=True)
@@ -198,7 +199,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         """Whether somebody else's document has this id; asked before anything of it is touched."""
         header = self._shared.blobs.header(document_id, stored=True)
         if header is not None:
-            return not _reaches(header)
+            return not is_reached(header)
         job = self._shared.store.find(self._shared.ledger.active_job(document_id))
         return job is not None and not reach.current().holds(job.tenant, job.collection)
 
@@ -208,7 +209,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         ):
             with attempt:
                 if not known and await self._retriever.get(document_id) is None:
-                    raise _no_document()
+                    raise no_document()
                 return await self._retriever.delete(document_id)
         raise AssertionError("retry_context ends with a result or an error")
 
@@ -275,19 +276,5 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         return wire.job_to_wire(job, workers=workers)
 
 
-def _reaches(header: dict[str, Any]) -> bool:
-    """Whether a stored document, by its header, is within the reach of the call."""
-    tenant = header.get("tenant", DEFAULT_TENANT)
-    bounds = reach.current()
-    collection = header["metadata"].get("collection", "")
-    if not collection and "tenant" in header:  # a page of the web, read for an answer; it lies in no collection yet
-        return bool(tenant == bounds.tenant)
-    return bounds.holds(tenant, collection or DEFAULT_COLLECTION)
-
-
 def _place(header: dict[str, Any]) -> str:
     return place_of(header.get("tenant", DEFAULT_TENANT), header["metadata"].get("collection") or DEFAULT_COLLECTION)
-
-
-def _no_document() -> NotFound:
-    return NotFound("There is no document with this id.")

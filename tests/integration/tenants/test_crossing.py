@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 from google.protobuf.json_format import MessageToJson
-from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc
+from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.wire_errors import from_rpc_error
 
 from .conftest import FIGURE, QUESTION, SECRET, SHARED
@@ -42,6 +42,8 @@ TALK = {"conversation_id": ("conversation", MISSING_THUMB)}
 REFUSED = Door("refused")
 HIDDEN = Door("hidden")
 COMPANY = "company=Zanzibar%20Motors"
+PROMPT = "/v1/prompts/{name}/{language}"
+TEMPLATE = {"name": ("", "answer"), "language": ("", "en")}
 ROUTES = {
     ("post", "/v1/ask"): Door("hidden", body=ASKED),
     ("post", "/v1/search"): Door("hidden", body={"query": QUESTION, "k": 100}),
@@ -57,6 +59,11 @@ ROUTES = {
     ("get", "/v1/documents/{document_id}"): Door("by_id", DOCUMENT),
     ("delete", "/v1/documents/{document_id}"): Door("by_id", DOCUMENT),
     ("get", "/v1/documents/{document_id}/pages/{page}"): Door("by_id", {**DOCUMENT, "page": ("", "1")}),
+    ("get", "/v1/documents/{document_id}/pages/{page}/boxes"): Door(
+        "by_id", {**DOCUMENT, "page": ("", "1")}, query="start=0&end=4"
+    ),
+    ("get", "/v1/documents/{document_id}/original"): Door("by_id", DOCUMENT),
+    ("get", "/v1/documents/{document_id}/html"): Door("by_id", DOCUMENT),
     ("get", "/v1/collections"): HIDDEN,
     ("post", "/v1/collections"): Door("hidden", body={"name": "hk"}, status=201),
     ("delete", "/v1/collections/{name}"): Door("by_id", {"name": ("", "sg")}),
@@ -96,6 +103,7 @@ ROUTES = {
     ("get", "/v1/agent/runs/{run_id}/notebook"): Door("by_id", RUN),
     ("get", "/v1/agent/runs/{run_id}/report.pdf"): Door("by_id", RUN),
     ("get", "/v1/agent/runs/{run_id}/bundle"): Door("by_id", RUN),
+    ("get", "/v1/agent/runs/{run_id}/archive"): Door("by_id", RUN),
     ("get", "/v1/agent/bundles"): REFUSED,
     ("post", "/v1/agent/bundles"): REFUSED,
     ("get", "/v1/tools"): Door("hidden", status=415),
@@ -103,6 +111,19 @@ ROUTES = {
     ("post", "/v1/tools/select"): Door("hidden", body=ASKED, status=415),
     ("get", "/v1/tools/{name}"): Door("by_id", {"name": ("document", MISSING)}, status=415),
     ("get", "/v1/prompts"): HIDDEN,
+    ("get", f"{PROMPT}/versions"): Door("refused", TEMPLATE),
+    ("post", f"{PROMPT}/versions"): Door("refused", TEMPLATE, body={"text": "t", "note": "n"}),
+    ("delete", f"{PROMPT}/versions/{{version}}"): Door("refused", {**TEMPLATE, "version": ("", "v")}),
+    ("get", f"{PROMPT}/diff"): Door("refused", TEMPLATE, query="before=a&after=b"),
+    ("post", f"{PROMPT}/activate"): Door("refused", TEMPLATE, body={"version": "v"}),
+    ("post", f"{PROMPT}/roll-back"): Door("refused", TEMPLATE),
+    ("post", f"{PROMPT}/try"): Door("refused", TEMPLATE, body={"text": "t", "question": "q"}),
+    ("get", "/v1/keys"): REFUSED,
+    ("post", "/v1/keys"): Door("refused", body={"name": "mine"}),
+    ("post", "/v1/keys/{key_id}/rotate"): Door("refused", {"key_id": ("", "k")}, body={}),
+    ("delete", "/v1/keys/{key_id}"): Door("refused", {"key_id": ("", "k")}),
+    ("get", "/v1/usage"): REFUSED,
+    ("get", "/v1/deployment"): REFUSED,
     ("get", "/v1/info"): HIDDEN,
     ("get", "/healthz"): HIDDEN,
     ("get", "/readyz"): HIDDEN,
@@ -129,6 +150,13 @@ RPCS = {
     "ListRuns": agent_pb2.ListRunsRequest(),
     "CancelRun": lambda it: agent_pb2.CancelRunRequest(id=it.run),
     "GetArtifact": lambda it: agent_pb2.GetArtifactRequest(id=it.run, name="report.pdf"),
+    "ListTemplates": prompts_pb2.ListTemplatesRequest(),
+    "ListVersions": prompts_pb2.ListVersionsRequest(name="answer", language="en"),
+    "SaveVersion": prompts_pb2.SaveVersionRequest(name="answer", language="en", text="t"),
+    "DeleteVersion": prompts_pb2.DeleteVersionRequest(name="answer", language="en", version="v"),
+    "CompareVersions": prompts_pb2.CompareVersionsRequest(name="answer", language="en", before="a", after="b"),
+    "ActivateVersion": prompts_pb2.ActivateVersionRequest(name="answer", language="en", version="v"),
+    "RollBackVersion": prompts_pb2.RollBackVersionRequest(name="answer", language="en"),
 }
 
 
@@ -214,6 +242,7 @@ async def test_every_rpc_is_told_and_a_stranger_sees_nothing(crossing):
     services = (
         (gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"], gateway_pb2_grpc.GatewayServiceStub),
         (agent_pb2.DESCRIPTOR.services_by_name["AgentService"], agent_pb2_grpc.AgentServiceStub),
+        (prompts_pb2.DESCRIPTOR.services_by_name["PromptService"], prompts_pb2_grpc.PromptServiceStub),
     )
     assert {rpc.name for service, _ in services for rpc in service.methods} == set(RPCS)
     before = await everything_of(crossing)

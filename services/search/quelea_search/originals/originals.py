@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded
+from quelea_kit.errors import Conflict, InvalidInput, Overloaded
 from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_search.adapters.blobs import Blobs
@@ -15,6 +15,7 @@ from quelea_search.adapters.formats.html_as_filed import AsFiled
 from quelea_search.adapters.formats.pdf_spans import LocatedSpan
 from quelea_search.core.errors import CrashedReader, ReadTimeout, TooLarge, Unreadable
 from quelea_search.core.media_types import of_original
+from quelea_search.document_reach import is_reached, no_document
 from quelea_search.originals import process_work
 from quelea_search.settings import SearchSettings
 from quelea_search.web.parsing_pool import Refused
@@ -59,15 +60,15 @@ class Originals:
 
     def _describe(self, document_id: str) -> Original:
         header = self._blobs.header(document_id)
-        if header is None:
-            raise NotFound("There is no document with this id.")
+        if header is None or not is_reached(header):
+            raise no_document()
         start = self._blobs.read_original(document_id, 0, _START)
         filename = str(header.get("filename", ""))
         return Original(filename, of_original(start, filename), self._blobs.original_size(document_id))
 
     async def read(self, document_id: str, offset: int = 0, length: int = 0) -> AsyncIterator[bytes]:
         """The bytes from an offset, so many of them (0: all that are left), in pieces of PIECE. Raises NotFound."""
-        size = await asyncio.to_thread(self._blobs.original_size, document_id)
+        size = (await self.describe(document_id)).size
         end = min(size, offset + length) if length else size
         for at in range(offset, end, PIECE):
             yield await asyncio.to_thread(self._blobs.read_original, document_id, at, min(at + PIECE, end))
