@@ -3,6 +3,7 @@
 import faulthandler
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,11 @@ settings.load_profile("quelea")
 # Where no service has set up logs, a traceback with every local drawn in boxes takes seconds.
 _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
+
+
+# What a script starts in the background ignores Ctrl-C, and so would the processes that tests end by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

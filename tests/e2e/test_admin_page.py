@@ -126,7 +126,7 @@ async def test_usage_is_a_table_a_chart_and_a_file(chromium: Any, tmp_path: Path
 async def test_jobs_web_pages_and_models_are_here_too(chromium: Any, tmp_path: Path) -> None:
     async with desk(chromium, tmp_path) as (_, page):
         await go(page, "models")
-        assert "fake-encoder" in await page.inner_text(".admin-facts")
+        assert "8 dimensions" in await page.inner_text(".admin-facts")
         assert await page.locator(".admin-table tbody tr").count() == 4
         await draw(page, "models")
         await go(page, "jobs")
@@ -161,7 +161,7 @@ async def test_a_prompt_is_edited_tried_put_in_force_compared_and_rolled_back(ch
             await page.screenshot(path=Path(SHOTS) / "prompts-editor-en.png", full_page=True)
             await page.locator("#prompt-editor").screenshot(path=Path(SHOTS) / "prompts-editor-only.png")
         await page.click("#prompt-save")
-        await page.locator("[role=status]", has_text="is saved").wait_for()
+        await page.locator(".notice[role=status]", has_text="is saved").wait_for()
         version = (await running.gateway.prompts.versions("answer", "en"))[0].version
         await page.click(f"button[aria-label='Compare with the one in force: {version}']")
         await page.locator(".diff-line.added", has_text="one sentence").wait_for()

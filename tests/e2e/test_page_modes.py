@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 from quelea_gateway.testing import standing
 from support.accessibility import faults
 from support.browser import opened
@@ -32,7 +33,7 @@ async def test_colours_are_the_systems_until_the_switch_says_otherwise_and_it_is
     for scheme, colour in (("light", LIGHT), ("dark", DARK)):
         await tab.emulate_media(color_scheme=scheme)
         assert await tab.evaluate(GROUND) == colour
-        assert await tab.get_attribute("#theme", "aria-pressed") == str(scheme == "dark").lower()
+        await expect(tab.locator("#theme")).to_have_attribute("aria-pressed", str(scheme == "dark").lower())
     await tab.click("#theme")
     assert await tab.evaluate(GROUND) == LIGHT
     await tab.reload()

@@ -163,7 +163,7 @@ async def test_pages_that_wait_are_listed_approved_and_rejected(web_tab, web_sta
 
 async def test_a_page_is_added_by_its_address_with_what_the_user_knows_of_it(web_tab, web_stand):
     await web_tab.click("#tab-documents")
-    await web_tab.click(".about summary")
+    await web_tab.click("#view-documents .about summary")
     await web_tab.fill("#about [name=company]", "Rivian")
     await web_tab.fill("#page-url", ADDRESS)
     await web_tab.press("#page-url", "Enter")
@@ -176,7 +176,7 @@ async def test_a_page_is_added_by_its_address_with_what_the_user_knows_of_it(web
 
 async def test_uploads_take_the_forms_fields(web_tab, web_stand):
     await web_tab.click("#tab-documents")
-    await web_tab.click(".about summary")
+    await web_tab.click("#view-documents .about summary")
     given = {
         "company": "Foo",
         "ticker": "FOO",
@@ -240,7 +240,7 @@ async def test_the_web_parts_fit_a_phone_and_every_control_has_a_name(chromium, 
     assert "回答依据：文档与网络" in await page.inner_text(".turn .route summary")
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
     await page.click("#tab-documents")
-    await page.click(".about summary")
+    await page.click("#view-documents .about summary")
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
     nameless = await page.evaluate(
         """() => [...document.querySelectorAll("button, input, select, a, progress")]
