@@ -133,6 +133,7 @@ async def test_a_commit_alone_renews_the_record_and_keeps_the_passages(service):
     assert (await unary(service.stub.Upsert(again))).written == 0
     assert len(service.embedder.asked) == encoded
     got = await unary(service.stub.GetDocument(pb.GetDocumentRequest(document_id=document_id("page"))))
+    again.document.metadata.collection = "default"  # where it lies is told, also where nobody named it
     assert got.document == again.document
     after = await search(service, "one")
     assert [p.passage for p in after.passages] == [p.passage for p in before.passages]
