@@ -78,6 +78,10 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
                     slowest("quelea_http_seconds", "route", "Requests, 95 of 100 within"),
                     now("quelea_http_in_flight", "pod", "Requests under way, streams until their last byte"),
                     rate("quelea_http_refused_total", "reason", "Requests refused"),
+                    now("quelea_limits_local", "pod", "Limits counted alone: 1 while Redis is away", how="max"),
+                    rate("quelea_openid_failures_total", "pod", "Calls to the OpenID provider that failed"),
+                    rate("quelea_audit_entries_total", "end", "Entries of the audit log"),
+                    now("quelea_audit_failing", "pod", "Audit log: 1 while it cannot be written", how="max"),
                 ],
             ),
             "Answers": (
