@@ -130,6 +130,7 @@ def test_training_moves_the_model_helps_on_what_is_held_out_and_the_embedder_ser
         running.run(order(base, pairs, out), recipe, Budget(), said.append)
 
 
+@pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Path) -> None:
     """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
     options = ["--base", str(base), "--tune", "full", "--rate", "0.005", "--epochs", "8", "--max-tokens", "16"]

@@ -21,7 +21,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.query_plan import ModelPlanner, merge
-from quelea_kit.errors import Conflict, Unavailable
+from quelea_kit.errors import Conflict, InvalidInput, Overloaded, Unavailable
 
 from tests.support.pipeline import CheckedHere, FakeGenerator, passages, question, run
 
@@ -117,11 +117,15 @@ async def test_a_model_that_is_away_is_left_alone_for_a_while() -> None:
     await one.searches(question(ASKED))
     await one.searches(question("Another question?"))
     assert len(model.asked) == 1
-    unfit = Model("no json")
-    one = planner(unfit)
+
+
+@pytest.mark.parametrize("error", [None, InvalidInput("The prompt is too long."), Overloaded("Too many wait.")])
+async def test_what_one_question_meets_keeps_no_other_from_its_plan(error: Exception | None) -> None:
+    model = Model("no json", error=error)
+    one = planner(model)
     await one.searches(question(ASKED))
     await one.searches(question("Another question?"))
-    assert len(unfit.asked) == 2
+    assert len(model.asked) == 2
 
 
 def test_results_are_merged_in_turn_and_each_passage_comes_once() -> None:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from quelea_fintext.text import language_of
-from quelea_kit.errors import Conflict, QueleaError
+from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.chat_prompts import ChatPrompt
@@ -97,7 +97,7 @@ class ModelPlanner:
         except (QueleaError, ValueError, TimeoutError) as error:
             if not isinstance(error, Conflict):  # the extractive reader alone: nothing failed
                 log.warning("no_query_plan", why=str(error)[:200])
-            if isinstance(error, QueleaError | TimeoutError):
+            if isinstance(error, Unavailable | DeadlineExceeded | TimeoutError):  # not what is one question's fault
                 self._resting = now + _REST_SECONDS
             return ()
         self._kept[key] = now, found
