@@ -38,8 +38,9 @@ async def desk(chromium: Any, tmp_path: Path, *, administrator: bool = True) -> 
 async def go(page: Any, part: str) -> None:
     await page.click("#tab-admin")
     await page.click(f"#admin-parts a[href='#/admin?part={part}']")
+    # The link before the part: until the page has turned, the part that was there is not busy.
+    await page.wait_for_selector(f"#admin-parts a[href='#/admin?part={part}'][aria-current=page]")
     await page.wait_for_selector(".admin-part:not([aria-busy])")
-    assert await page.get_attribute(f"#admin-parts a[href='#/admin?part={part}']", "aria-current") == "page"
 
 
 async def draw(page: Any, name: str) -> None:
@@ -130,7 +131,7 @@ async def test_jobs_web_pages_and_models_are_here_too(chromium: Any, tmp_path: P
         assert await page.locator(".admin-table tbody tr").count() == 4
         await draw(page, "models")
         await go(page, "jobs")
-        assert await page.is_visible("#jobs-replay")
+        await page.wait_for_selector("#jobs-replay:visible")
         await draw(page, "jobs")
         await go(page, "web")
         await page.wait_for_selector("#admin-body #web-pages:visible")
