@@ -83,6 +83,14 @@ def generate(out: Path, gateway: Asked, model: Asked, *more: object, code: int =
     return text if code else json.loads(text)
 
 
+def omni_again(out: Path, gateway: Asked, model: Asked, *more: object) -> str:
+    """What the same command tells a person."""
+    given = ("--model-url", f"{model.url}/v1", "--model", "writer", "--gateway", gateway.url, "--out", out)
+    result = CliRunner().invoke(app, ["omni", "generate", *map(str, given), *map(str, more)])
+    assert result.exit_code == 0, result.stderr
+    return result.output + result.stderr
+
+
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -180,6 +188,20 @@ def test_what_cannot_be_used_is_counted_and_is_no_question(
     assert told["questions"] == 0
     assert told["cells"][0]["dropped"] == {reason: 5}
     assert (tmp_path / "q" / "questions.jsonl").read_bytes() == b""
+
+
+def test_a_writer_that_quotes_badly_is_asked_a_bounded_number_of_times(tmp_path: Path, gateway: Asked) -> None:
+    def careless(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        status, reply = stock_model(path, body)
+        return status, json.loads(json.dumps(reply).replace(" were", " are"))
+
+    only = ("--topic", "stocks", "--task", "contrast", "--per-cell", 1)
+    with asked_server(careless) as model:
+        cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 3)["cells"][0]
+        assert (cell["questions"], cell["writings"], cell["gave_up"]) == (0, 3, True)
+        assert "1 cells stay short" in (told := omni_again(tmp_path / "q", gateway, model, *only, "--tries", 3)), told
+        cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 99)["cells"][0]
+    assert (cell["writings"], cell["gave_up"]) == (10, False), "every pair of the five sections was tried"
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_sections_and_questions_stay_on_the_disk_while_they_are_made(tmp_path: P
     async def work() -> list[Cell]:
         sorted_, _ = await classify(sections, matrix, calls, 4)
         wanted = wanted_cells(matrix, (), ("extractive",))
-        return await fill_cells(sorted_, sections, matrix, wanted, calls, drafts, 100, 4)
+        return await fill_cells(sorted_, sections, matrix, wanted, calls, drafts, 100, 4, 4)
 
     cells = asyncio.run(work())
     held, peak = tracemalloc.get_traced_memory()
