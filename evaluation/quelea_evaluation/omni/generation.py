@@ -310,10 +310,16 @@ async def _inspected(
         sections=_numbered(sections),
         item=json.dumps(item, ensure_ascii=False),
     )
-    asked = _object(
-        evaluation={"type": "integer", "enum": [0, 1, 2]}, corrected={"anyOf": [{"type": "null"}, dict(schema)]}
+    # A correction stands where one is announced, and only there. The outermost schema may have no alternatives in
+    # the protocol's strict mode, so they stand one level down.
+    verdicts = (
+        _object(evaluation={"type": "integer", "enum": [0, 2]}, corrected={"type": "null"}),
+        _object(evaluation={"type": "integer", "enum": [1]}, corrected=schema),
     )
-    verdict = await calls.ask("inspection", messages, asked)
+    reply = await calls.ask("inspection", messages, _object(inspection={"anyOf": list(verdicts)}))
+    verdict = reply.get("inspection", reply)
+    if not isinstance(verdict, dict):
+        raise Failed("inspection: no object")
     mark = verdict.get("evaluation")
     if mark not in (0, 1, 2) or isinstance(mark, bool):
         raise Failed("inspection: not 0, 1 or 2")

@@ -58,8 +58,8 @@ def stock_model(_: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     user = body["messages"][1]["content"]
     if fields == {"topic"}:
         return chat_reply(json.dumps({"topic": TOPICS.index("stocks") + 1}))
-    if fields == {"evaluation", "corrected"}:
-        return chat_reply('{"evaluation": 2, "corrected": null}')
+    if fields == {"inspection"}:
+        return chat_reply('{"inspection": {"evaluation": 2, "corrected": null}}')
     parts = user.split("\n\n[")
     lines = [part.splitlines()[1] for part in parts]
     passages = [{"section": at, "text": f"{line} were"} for at, line in enumerate(lines, 1)]
@@ -109,7 +109,7 @@ def test_every_kind_of_question_with_passages_that_stand_in_the_pages(tmp_path: 
     assert len({one["id"] for one in made}) == 20
     for one in made:
         assert one["source"]["model"] == "writer"
-        assert one["source"]["prompt_version"].startswith("en-2-")
+        assert one["source"]["prompt_version"].startswith("en-3-")
         for passage in one["passages"]:
             page = page_text(passage["document_id"], passage["page"])
             assert page[passage["start"] : passage["end"]] == passage["text"]
@@ -209,6 +209,8 @@ def test_a_writer_that_quotes_badly_is_asked_a_bounded_number_of_times(tmp_path:
     [
         ('{"evaluation": 0, "corrected": null}', 0, "inspection: useless"),
         ("It is a fine question.", 0, "inspection: no JSON"),
+        ('{"inspection": "fine"}', 0, "inspection: no object"),
+        ('{"inspection": {"evaluation": 0, "corrected": null}}', 0, "inspection: useless"),
         ('{"evaluation": 3, "corrected": null}', 0, "inspection: not 0, 1 or 2"),
         ('{"evaluation": 1, "corrected": null}', 0, "cleaning: no object"),
         (
@@ -224,7 +226,7 @@ def test_inspection_drops_corrects_and_never_passes_what_it_cannot_read(
 ) -> None:
     def inspecting(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         fields = body["response_format"]["json_schema"]["schema"]["properties"]
-        return chat_reply(verdict) if "evaluation" in fields else stock_model(path, body)
+        return chat_reply(verdict) if "inspection" in fields else stock_model(path, body)
 
     with asked_server(inspecting) as model:
         told = generate(tmp_path / "q", gateway, model, "--topic", "stocks", "--task", "extractive")
