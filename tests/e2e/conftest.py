@@ -62,8 +62,9 @@ async def chromium():
         text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
         sys.stderr.write(f"\n{text}\n")
         pytest.skip(text)
-    from playwright.async_api import async_playwright
+    from playwright.async_api import async_playwright, expect
 
+    expect.set_options(timeout=60_000)  # as long as `opened` gives all other waits
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
