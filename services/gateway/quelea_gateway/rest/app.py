@@ -118,8 +118,11 @@ def _page_router() -> APIRouter:
 
 @cache
 def _api() -> APIRouter:
-    """All documented routes. They find the gateway in the app's state, so one tree of them, its schemas made once, serves
-    every gateway of a process: a test has one of its own."""
+    """All documented routes.
+
+    They find the gateway in the app's state, so one tree, its schemas made once, serves every gateway of a process;
+    each test has one of its own.
+    """
     router = APIRouter()
     for module in ROUTES:
         router.include_router(module.router, dependencies=[Depends(check_query)])
