@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .conftest import FakeGateway
 
 Run = Callable[..., tuple[int, str, str]]
-DEADLINE = 30.0
+DEADLINE = 120.0
 
 
 class Folder:
