@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -22,8 +23,8 @@ def new_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
         return stacks[-1]
 
     yield start
-    for one in stacks:
-        one.stop()
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(Stack.stop, stacks))
 
 
 @pytest.fixture(scope="session")
