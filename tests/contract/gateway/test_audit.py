@@ -48,7 +48,7 @@ async def recorded(tmp_path, count, **wanted):
 
 
 async def test_the_table_has_every_route_every_rpc_and_every_tool_and_no_other():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         paths = (await client.get("/openapi.json")).json()["paths"]
     routes = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     routes |= {

@@ -215,7 +215,7 @@ async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
         sys.executable, "-m", "quelea_gateway.mcp", "--url", "http://127.0.0.1:9",
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    _, said = await asyncio.wait_for(process.communicate(), 60)
+    _, said = await asyncio.wait_for(process.communicate(), 300)
     assert process.returncode == 1
     assert said.decode().splitlines()[-1].startswith("quelea mcp: cannot reach a gateway at http://127.0.0.1:9")
 

@@ -271,7 +271,7 @@ async def sign_in(client, who="ann", *, to="/#/documents", accept="text/html"):
 
 async def consent(address, who):
     """Fill in the provider's form; where it leads."""
-    async with httpx2.AsyncClient(trust_env=False) as browser:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
         form = await browser.get(address)
         assert "Who are you?" in form.text, form.text
         reply = await browser.post(address, data={"sub": who, "yes": "1"} if who else {"no": "1"})
@@ -352,7 +352,7 @@ async def test_a_login_begun_in_another_browser_is_none_here(open_gateway, provi
     stand, client = open_gateway
     begun = await client.get("/auth/login")
     back = await consent(begun.headers["location"], "ann")
-    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False) as victim:
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as victim:
         assert (await victim.get(back)).status_code == 401  # no login at all
         await victim.get("/auth/login")
         assert (await victim.get(back)).status_code == 401  # a login of its own, another state
@@ -418,11 +418,11 @@ async def test_signing_in_again_ends_the_old_session(open_gateway):
     old = client.cookies["quelea"]
     await sign_in(client)
     assert client.cookies["quelea"] != old
-    async with httpx2.AsyncClient(base_url=client.base_url, trust_env=False) as other:
+    async with httpx2.AsyncClient(base_url=client.base_url, trust_env=False, timeout=60) as other:
         assert (await other.get("/v1/jobs", headers={"Cookie": f"quelea={old}"})).status_code == 401
 
 
 async def test_without_the_file_there_is_no_login():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         assert (await client.get("/auth/session")).json() == {"login": False, "signed_in": False}
         assert (await client.get("/auth/login")).status_code == 404

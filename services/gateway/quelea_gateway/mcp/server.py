@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
@@ -30,11 +32,29 @@ _EVERYTHING = FiltersIn()
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
+class _Tools(list[Tool]):
+    """The tools of one server. What the SDK makes of a signature is made once a process: tests have many servers."""
+
+    _made: ClassVar[dict[str, Tool]] = {}
+
+    def offer(self, annotations: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Adds a function."""
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            name = function.__name__
+            if name not in self._made:
+                self._made[name] = Tool.from_function(function, annotations=annotations)
+            self.append(self._made[name].model_copy(update={"fn": function}))
+            return function
+
+        return add
+
+
 def build_server(actions: Actions) -> MCPServer[Any]:
     """A server whose tools do these actions."""
-    server: MCPServer[Any] = MCPServer("quelea", version=VERSION, instructions=_ABOUT, log_level="WARNING")
+    tools = _Tools()
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def search_tools(
         query: Annotated[str, Field(min_length=1, max_length=4000, description="What data is needed, any language.")],
         category: Annotated[str, Field(max_length=60, description="Stock, Fund, Macro, …; empty: all.")] = "",
@@ -43,14 +63,14 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Find functions that get finance data (akshare, yfinance, SEC EDGAR, …) by what they give."""
         return await actions.search_tools(query, category, limit)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def tool_details(
         name: Annotated[str, Field(min_length=1, max_length=200, description="A name that search_tools gave.")],
     ) -> dict[str, Any]:
         """Read how to call a function: parameters, columns of its result, example, first rows."""
         return await actions.tool_details(name)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def ask(
         question: Annotated[str, Field(min_length=1, max_length=8000, description="A finance question.")],
         as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
@@ -58,7 +78,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Answer a question from the knowledge base; every [n] of the answer is one of the citations."""
         return await actions.ask(question, as_of)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def search_passages(
         query: Annotated[str, Field(min_length=1, max_length=8000, description="What is looked for, any language.")],
         filters: Filters = _EVERYTHING,
@@ -68,7 +88,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Find passages of stored documents, best first: the text with document, page and span, to write from."""
         return await actions.search_passages(query, filters, limit, as_of)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def list_documents(
         filters: Filters = _EVERYTHING,
         page_token: Annotated[str, Field(max_length=2000, description="next_page_token of the page before.")] = "",
@@ -76,7 +96,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """List stored documents: title, company, type, period, day, pages."""
         return await actions.list_documents(filters, page_token)
 
-    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    @tools.offer(ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def analyse(
         question: Annotated[str, Field(min_length=1, max_length=8000, description="What is to be found out.")],
         as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
@@ -84,12 +104,12 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Have the agent analyse: it searches, gets market data, runs code. Takes minutes; needs a language model."""
         return await actions.analyse(question, as_of)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def list_companies() -> dict[str, Any]:
         """List the companies that stored documents are about; at most 1000."""
         return await actions.list_companies()
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def get_statement(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         statement: Annotated[Primary, Field(description="Which statement.")] = "income",
@@ -101,7 +121,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Read a company's statement: lines by periods, exact values, each with the document, page and span."""
         return await actions.get_statement(StatementQuery(company, statement, period, years, basis, as_of=as_of))
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def find_figures(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         names: Annotated[
@@ -116,7 +136,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Find single figures of a company's filings, newest period first: exact values with document, page, span."""
         return await actions.find_figures(company, names, period_from, as_of)
 
-    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    @tools.offer(ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def execute_python(
         code: Annotated[str, Field(min_length=1, max_length=262_144, description="Python; print what matters.")],
         market_data: Annotated[bool, Field(description="Let it reach data hosts, through the door.")] = False,
@@ -124,4 +144,4 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Run Python once in a container of its own, with pandas, numpy, matplotlib and akshare; files come back."""
         return await actions.execute_python(code, market_data)
 
-    return server
+    return MCPServer("quelea", version=VERSION, instructions=_ABOUT, tools=tools, log_level="WARNING")
