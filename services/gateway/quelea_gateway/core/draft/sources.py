@@ -19,7 +19,8 @@ from quelea_gateway.core.evidence import answer_operand, to_check
 from quelea_gateway.core.model import AnswerOperand, Figure, Passage, Quote
 
 _NUMBER = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")
-_WORD = re.compile(r" [A-Za-z]{2,20}(?![A-Za-z])|[\u4e00-\u9fff]")
+_WORD = re.compile(r" [A-Za-z]{2,20}(?!-?[A-Za-z])|[\u4e00-\u9fff]")
+"""A whole one: of "oil-equivalent barrels" none, as a marker would part it."""
 _MOST_DIGITS = 20
 """Of a figure: what has more is a number of something else."""
 _LONGEST_LABEL = 120
