@@ -220,7 +220,9 @@ def test_twelve_months_in_a_quarters_report_end_no_fiscal_year() -> None:
     assert values("What was Kestrel's revenue in fiscal 2030?", [*FACTS, trailing]) == ["1200"]
 
 
-NINE_MONTHS = replace(QUARTERLY, id="n", period=ReportingPeriod("FY2030 Q3", 2030, 3, "2030-10-31"), published="2030-12-01")
+NINE_MONTHS = replace(
+    QUARTERLY, id="n", period=ReportingPeriod("FY2030 Q3", 2030, 3, "2030-10-31"), published="2030-12-01"
+)
 
 
 def to_date(label: str, concept: str, value: str, **more: str) -> StatedFact:

@@ -50,9 +50,7 @@ def place_markers(answer: str, pointed: Sequence[DraftFigure] = ()) -> tuple[Pla
     """The markers of a text that was not checked, each with the sentence before it, and with the quote of the figure
     that the draft pointed at."""
     opened = [((one.end, one.behind), one) for one in pointed if one.quotes]
-    return tuple(
-        Placed(mark, statement_before(answer, mark.start), opened_by(mark, opened)) for mark in marks(answer)
-    )
+    return tuple(Placed(mark, statement_before(answer, mark.start), opened_by(mark, opened)) for mark in marks(answer))
 
 
 def verify_quotes(
