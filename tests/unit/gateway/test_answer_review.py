@@ -256,9 +256,13 @@ async def test_what_a_draft_pointed_at_stays_where_the_check_cannot_be_made():
 
 
 SEGMENT = passage(
-    "AWS\nNet sales $ 20,538 $ 23,059\nOperating income $ 5,403 $ 6,976",
-    table_head="Three Months Ended September 30,\n(in millions) 2022 2023",
+    "North America\nNet sales\t$ 78,843\t$ 87,887\nOperating income (loss)\t$ (412)\t$ 4,307\n"
+    "AWS\nNet sales\t$ 20,538\t$ 23,059\nOperating income\t$ 5,403\t$ 6,976\n"
+    "Consolidated\nNet sales\t$ 127,101\t$ 143,083\nOperating income\t2,525\t11,188",
+    table_head="(in millions)\tThree Months Ended September 30,\n2022\t2023",
+    header="Amazon · 10-Q · FY2023 Q3 · quarter ended September 30, 2023",
     section="Segment information › AWS",
+    is_table=True,
 )
 UNSCALED = passage(
     "Net Sales:\nAWS 20,538 23,059\nPhysical stores 4,694 4,959",
@@ -274,9 +278,9 @@ async def write(draft, *evidence):
 
 
 async def test_what_a_figure_is_compared_with_is_not_of_the_sentences_time_where_a_marker_stands_between():
-    draft = "AWS had operating income of {6,976 [1]} in the third quarter of 2023 and {5,403 [1]} a year before."
+    draft = "AWS operating income was {6,976 [1]} in the third quarter of 2023, compared with {5,403 [1]} a year before."
     assert (await write(draft, SEGMENT)).notices == ()
-    wrong = "AWS had operating income of {5,403 [1]} in the third quarter of 2023."
+    wrong = "AWS operating income was {5,403 [1]} in the third quarter of 2023."
     assert names(await write(wrong, SEGMENT)) == ["figures"]
 
 
