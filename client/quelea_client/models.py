@@ -264,8 +264,8 @@ class AskedFigure(Record):
 
     company: str
     metric: str
-    """"gross_margin" and its like, "change", "compound_growth" or "share", "calculation" of a model; empty of a stated
-    figure."""
+    """"gross_margin" and its like, "change", "compound_growth", "share", "remainder" (of a period that none states),
+    "calculation" of a model; empty of a stated figure."""
     value: Decimal
     """Exact; of a change the difference."""
     unit: str
