@@ -146,7 +146,7 @@ MATRIX: dict[str, Object] = {
             "callsPerTenant": "40",
             "callsPerMinutePerTenant": "9",
         },
-        "models": {"existingClaim": "models", "set": "/models/sets/active"},
+        "models": {"enabled": True, "set": "/models/sets/active"},
     },
     "everything off": {"services": dict.fromkeys(SERVICES, _OFF), "networkPolicy": _OFF},
 }
