@@ -13,6 +13,7 @@ import pytest
 import yaml
 from quelea_embedder.settings import EmbedderSettings
 from quelea_gateway.settings import Settings as Gateway
+from quelea_generator.settings import GeneratorSettings
 from quelea_retriever.settings import Settings as Retriever
 from quelea_sandbox.settings import SandboxSettings
 from quelea_search.door.settings import DoorSettings
