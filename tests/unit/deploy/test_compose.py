@@ -85,8 +85,13 @@ def test_only_the_gateway_is_seen_from_outside_and_on_loopback() -> None:
 
 
 def test_the_world_is_closed_until_it_is_opened() -> None:
-    assert COMPOSE["networks"]["world"]["internal"] == "${QUELEA_AIRGAPPED:-true}"
-    assert {name for name in SERVICES if "world" in networks(name)} == {"search", "worker", "generator", "door"}
+    open_ones = {name for name, one in COMPOSE["networks"].items() if "internal" not in one}
+    assert open_ones == {"page"}
+    assert COMPOSE["networks"]["page"]["driver_opts"] == {"com.docker.network.bridge.enable_ip_masquerade": "false"}
+    assert [name for name in SERVICES if "page" in networks(name)] == ["gateway"]
+    assert "outside" < "page", "the engine takes the way out of the first by name"
+    assert COMPOSE["networks"]["outside"]["internal"] == "${QUELEA_AIRGAPPED:-true}"
+    assert {name for name in SERVICES if "outside" in networks(name)} == {"search", "worker", "generator", "door"}
 
 
 def test_nothing_but_the_sandbox_has_the_engine() -> None:
