@@ -155,7 +155,7 @@ def test_a_redis_that_exists_is_the_gateways_too():
         ({"clientId": "", "audiences": []}, "name one of them"),
         ({"publicUrl": ""}, "signIn.publicUrl or ingress.host"),
         ({"issuer": "http://login.example.com"}, "issuer"),
-        ({"members": [{"group": "a", "rights": {"*": "own"}}]}, "own"),
+        ({"members": [{"group": "a", "rights": {"*": "own"}}]}, "must be one of 'read', 'write', 'manage'"),
         ({"members": [{"tenant": "a"}]}, "group"),
     ],
 )

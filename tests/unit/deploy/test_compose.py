@@ -15,6 +15,7 @@ from quelea_embedder.settings import EmbedderSettings
 from quelea_gateway.settings import Settings as Gateway
 from quelea_generator.settings import GeneratorSettings
 from quelea_retriever.settings import Settings as Retriever
+from quelea_sandbox.registry.settings import ToolSettings
 from quelea_sandbox.settings import SandboxSettings
 from quelea_search.door.settings import DoorSettings
 from quelea_search.settings import SearchSettings
@@ -124,7 +125,9 @@ def test_each_says_whether_it_works(name: str) -> None:
 def test_every_variable_is_a_setting_and_every_address_a_service(name: str) -> None:
     for variable, value in SERVICES[name].get("environment", {}).items():
         _, prefix, field = variable.split("_", 2)
-        assert field.lower() in SETTINGS[prefix].model_fields, variable
+        fields = set(SETTINGS[prefix].model_fields)
+        fields |= set(ToolSettings.model_fields) if prefix == "SANDBOX" else set()
+        assert field.lower() in fields, variable
         for host in re.findall(r"^(?:http://)?([a-z]+):74\d\d$", value):
             assert networks(host) & networks(name), variable
 
