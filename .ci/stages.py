@@ -197,7 +197,7 @@ def everything(*, install: bool) -> list[Stage]:
 
 def debian() -> int:
     """Install what tests of real components want from Debian, as root; elsewhere say what is missing."""
-    wanted = {"chromium": "chromium", "prometheus": "prometheus"}
+    wanted = {name: name for name in ("chromium", "prometheus", "docker-registry", "docker-compose")}
     missing = [package for command, package in wanted.items() if not shutil.which(command)]
     if not missing:
         return 0

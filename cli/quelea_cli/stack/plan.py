@@ -47,6 +47,8 @@ class Options:
     """Mutual TLS between the services."""
     agent: Path | None = None
     """Checkout whose catalogue of tools the agent uses; None: there is no agent."""
+    sign_in: Path | None = None
+    """File of the OpenID provider at which people sign in; None: keys alone."""
     fetch: bool = False
     """Whether filings are fetched from EDGAR and cninfo; also where the environment has a contact for the SEC."""
 
@@ -151,6 +153,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_EVALUATIONS_ADVICE": "" if is_installed() else ADVICE,
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
                 **(without_query_plan(environment) if engine else {}),
+                **({"QUELEA_GATEWAY_OPENID_FILE": str(options.sign_in)} if options.sign_in else {}),
                 **with_agent,
             },
             stop_group=1,
