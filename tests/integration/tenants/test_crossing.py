@@ -370,6 +370,7 @@ MCP_TOOLS = {
     "ask": {"question": QUESTION},
     "search_passages": {"query": QUESTION},
     "list_documents": {},
+    "list_collections": {},
     "list_companies": {},
     "get_statement": {"company": "Zanzibar Motors"},
     "find_figures": {"company": "Zanzibar Motors", "names": ["revenue"]},
@@ -389,8 +390,26 @@ async def test_mcp_and_openbb_are_bounded_by_the_key(crossing):
             for path in ("companies", "filings", f"statements?{COMPANY}", f"metrics?{COMPANY}"):
                 texts += [(await http.get(f"/openbb/{path}")).text]
             texts.append((await http.post("/openbb/answer", json={"prompt": QUESTION})).text)
-        assert [bool(leaked(crossing, text)) for text in texts[:3]] == [sees] * 3, texts
-        assert any(leaked(crossing, text) for text in texts[6:]) is sees, texts
+        assert [bool(leaked(crossing, text)) for text in texts[:4]] == [sees] * 4, texts
+        assert any(leaked(crossing, text) for text in texts[7:]) is sees, texts
+
+
+async def test_mcp_narrows_to_a_collection_and_does_not_have_another_tenants(crossing):
+    headers = {"Accept": "application/json, text/event-stream"}
+    for who in (crossing.owner, crossing.stranger):
+        async with crossing.stack.client(f"{who} all") as http:
+            for name, arguments in MCP_TOOLS.items():
+                if name == "list_collections":
+                    continue
+                params = {"name": name, "arguments": {**arguments, "collections": ["hk"]}}
+                call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+                text = (await http.post("/mcp", json=call, headers=headers)).text
+                if who == crossing.owner:
+                    assert crossing.document not in text, (name, text)
+                    assert name == "list_companies" or crossing.other in text, (name, text)
+                else:
+                    assert "There is no collection 'hk'." in text, (name, text)
+                    assert not leaked(crossing, text), (name, text)
 
 
 async def test_what_a_stranger_uploads_replaces_nothing(crossing):

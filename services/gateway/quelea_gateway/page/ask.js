@@ -83,7 +83,7 @@ function drawAnswer(turn) {
   for (const notice of new Set([turn.notice, reason, ...(answer?.notices ?? [])].filter(Boolean))) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
-    parts.push((turn.offers ??= fetchOffers(answer, () => start(turn.question))));
+    parts.push((turn.offers ??= fetchOffers(answer, turn.scope.collections, () => start(turn.question))));
     parts.push(turn.chart ??= chart(answer.figures), figureFacts(answer.figures));
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
