@@ -8,7 +8,6 @@ from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 from quelea_gateway import keys
-from quelea_gateway.core.access import Right
 from quelea_gateway.core.fetch_offer import offers_for
 from quelea_gateway.core.model import Reading
 from quelea_gateway.core.review.decline import Decline, DeclineReason
@@ -105,9 +104,9 @@ async def test_a_declined_answer_offers_to_fetch(stand, web):
 async def test_who_may_only_read_is_told_whom_to_ask_instead(tmp_path):
     file = tmp_path / "keys.json"
     may = {
-        "reader": {"*": Right.READ},
-        "writer": {"default": Right.WRITE},
-        "writes elsewhere": {"default": Right.READ, "deals": Right.WRITE},
+        "reader": {"*": "read"},
+        "writer": {"default": "write"},
+        "writes elsewhere": {"default": "read", "deals": "write"},
     }
     known = {name: keys.create(file, name, tenant="default", rights=rights) for name, rights in may.items()}
     async with (

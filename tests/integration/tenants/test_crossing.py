@@ -412,6 +412,25 @@ async def test_mcp_narrows_to_a_collection_and_does_not_have_another_tenants(cro
                     assert not leaked(crossing, text), (name, text)
 
 
+async def test_only_a_tenant_of_its_own_can_have_a_documents_quotes_forgotten(crossing):
+    talk, document = f"/v1/conversations/{crossing.conversation}", f"/v1/documents/{crossing.document}"
+    forget = {"forget_quotes": "true"}
+    async with crossing.stack.client(f"{crossing.owner} all") as owner:
+        before = (await owner.get(talk)).json()
+        assert FIGURE in json.dumps(before)
+        async with crossing.stack.client(f"{crossing.stranger} all") as stranger:
+            refused = await stranger.delete(document, params=forget)
+            nobody = await stranger.delete(f"/v1/documents/{MISSING}", params=forget)
+        assert (refused.status_code, refused.text.replace(crossing.document, MISSING)) == (404, nobody.text)
+        assert (await owner.get(talk)).json() == before
+        assert (await owner.delete(document, params=forget)).json()["answers_forgotten"] == 1
+        text = (await owner.get(talk)).text
+        (turn,) = json.loads(text)["saved"]
+        quotes = [one["quote"] for one in turn["answer"]["citations"] if one["document_id"] == crossing.document]
+        assert set(quotes) <= {""}
+        assert FIGURE not in turn["answer"]["answer"]
+
+
 async def test_what_a_stranger_uploads_replaces_nothing(crossing):
     stack = crossing.stack
     about = {"uri": "reports/annual", "company": "Orchard Foods"}

@@ -23,7 +23,6 @@ from quelea_gateway.core.comparison import MOST_COMPANIES, MOST_CONCEPTS, Compar
 from quelea_gateway.core.model import Delta, Started, Turn
 from quelea_gateway.core.note import charts, decimal_of
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, Length, StatementQuery
-from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import DocumentOut, page_url
