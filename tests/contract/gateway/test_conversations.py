@@ -78,6 +78,8 @@ async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_they_are_
     answer = await ask(web, one)
     await ask(web, other)
     gone = answer["citations"][0]["document_id"]
+    given = {"question": FIRST, "answer": answer["answer"], "thumb": "up", "document_ids": [gone]}
+    assert (await web.post("/v1/feedback", json=given)).status_code == 201
     whole = (await web.get(f"{PATH}/{one}")).json()
     assert whole["removed"] == []
     kept = stand.world.documents[gone]
@@ -95,8 +97,11 @@ async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_they_are_
         (turn,) = (await web.get(f"{PATH}/{conversation}")).json()["saved"]
         assert figure not in json.dumps(turn)
         assert "forgotten" in turn["answer"]["answer"]
-        assert [cited["quote"] for cited in turn["answer"]["citations"] if cited["document_id"] == gone] == [""]
-    assert (await web.get(PATH, params={"query": figure.split()[0]})).json()["conversations"] == []
+        assert {one["quote"] for one in turn["answer"]["citations"] if one["document_id"] == gone} == {""}
+    assert (await web.get(PATH, params={"query": figure[:250]})).json()["conversations"] == []
+    (thumb,) = (await web.get("/v1/feedback")).json()["feedback"]
+    assert (thumb["thumb"], thumb["question"]) == ("up", FIRST)
+    assert figure not in thumb["answer"]
 
 
 async def test_who_may_not_manage_a_collection_makes_nobody_forget(tmp_path):

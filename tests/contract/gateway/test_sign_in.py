@@ -288,7 +288,7 @@ class Tokens:
 
 
 async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(provider, tmp_path):
-    async with gateway(provider, tmp_path, more='scopes = ["openid", "quelea"]') as (stand, client):
+    async with gateway(provider, tmp_path, more='scopes = ["quelea"]') as (stand, client):
         url, redirect = f"{stand.url}/mcp", "http://127.0.0.1:3030/callback"
         provider.client.redirect_uris = [redirect]
         asked, came = [], {}
@@ -313,7 +313,7 @@ async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(pro
         assert found.structured_content["passages"]
         assert len(asked) == 1
         assert asked[0]["resource"] == [url]
-        assert asked[0]["scope"] == ["openid quelea"]
+        assert asked[0]["scope"] == ["quelea"]
         [one] = list(filtered(read(tmp_path / "audit"), subject="person:ann", act="searched"))
         assert (one["tenant"], one["via"], one["outcome"]) == ("us", "mcp", "ok")
         told = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()

@@ -182,8 +182,8 @@ async def delete(
     forget_quotes: Annotated[
         bool,
         Query(
-            description="Also take its words out of the saved conversations of everybody in the tenant; the key needs "
-            "the right to manage its collection. Left out: they keep their quotes, and show that it was removed."
+            description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; the "
+            "key needs the right to manage its collection. Left out: they keep their quotes, and show that it was removed."
         ),
     ] = False,
 ) -> DeletedOut:
@@ -194,6 +194,7 @@ async def delete(
         found = await gateway.retriever.document(document_id)
         principal.require(Right.MANAGE, found.metadata.collection or DEFAULT_COLLECTION)
         forgotten = await gateway.conversations.forget(document_id)
+        await gateway.feedback.forget(document_id)
     passages = await gateway.search.delete(document_id)
     return DeletedOut(document_id=document_id, passages=passages, answers_forgotten=forgotten)
 
