@@ -13,6 +13,8 @@ from google.protobuf.json_format import MessageToJson
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.wire_errors import from_rpc_error
 
+from support.tenant_stack import BONDS
+
 from .conftest import FIGURE, QUESTION, SECRET, SHARED
 
 MISSING = "0" * 32
@@ -429,6 +431,18 @@ async def test_only_a_tenant_of_its_own_can_have_a_documents_quotes_forgotten(cr
         quotes = [one["quote"] for one in turn["answer"]["citations"] if one["document_id"] == crossing.document]
         assert set(quotes) <= {""}
         assert FIGURE not in turn["answer"]["answer"]
+
+
+async def test_labels_of_metrics_name_nobody_and_nothing_of_anybodys(crossing):
+    async with crossing.stack.client(f"{crossing.owner} all") as http:
+        assert (await http.post("/v1/ask", json=ASKED)).status_code == 200
+        assert (await http.get(f"/v1/documents/{crossing.document}/pages/1")).status_code == 200
+    async with crossing.stack.client("operator") as http:
+        told = (await http.get("/metrics")).text
+    assert 'route="/v1/documents/{document_id}/pages/{page}"' in told
+    labels = set(re.findall(r'="([^"]*)"', told))
+    assert not [label for label in labels if leaked(crossing, label)]
+    assert not labels & {BONDS, *crossing.stack.keys, "Zanzibar Motors"}
 
 
 async def test_what_a_stranger_uploads_replaces_nothing(crossing):

@@ -182,8 +182,9 @@ async def delete(
     forget_quotes: Annotated[
         bool,
         Query(
-            description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; the "
-            "key needs the right to manage its collection. Left out: they keep their quotes, and show that it was removed."
+            description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; "
+            "the key needs the right to manage its collection. Left out: they keep their quotes, and show that it was "
+            "removed."
         ),
     ] = False,
 ) -> DeletedOut:
