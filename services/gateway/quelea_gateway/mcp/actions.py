@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict
 from typing import Any, ParamSpec, Protocol
 
@@ -101,7 +101,7 @@ class Actions(Protocol):
         ...
 
 
-def _tells(work: Callable[P, Awaitable[Json]]) -> Callable[P, Awaitable[Json]]:
+def _tells(work: Callable[P, Coroutine[Any, Any, Json]]) -> Callable[P, Coroutine[Any, Any, Json]]:
     """An action whose failure is told to the caller as a tool's error, and to the audit log as what it is."""
 
     @functools.wraps(work)

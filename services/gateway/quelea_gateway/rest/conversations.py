@@ -220,7 +220,7 @@ async def _whole(gateway: Gateway, head: Conversation, turns: list[SavedTurn]) -
 
 async def _removed(gateway: Gateway, turns: Sequence[SavedTurn]) -> list[str]:
     """Those of the documents which the answers cite that the caller does not see any more."""
-    cited = sorted(frozenset().union(*(documents_of(turn.answer) for turn in turns)))
+    cited = sorted({one for turn in turns for one in documents_of(turn.answer)})
     there: set[str] = set()
     for start in range(0, len(cited), MAX_PAGE_SIZE):
         filters = Filters(document_ids=tuple(cited[start : start + MAX_PAGE_SIZE]))
