@@ -272,9 +272,10 @@ def document(document_id: str) -> Call[Document]:
     return Call("GET", f"/v1/documents/{quote(document_id, safe='')}", _record(Document))
 
 
-def delete_document(document_id: str) -> Call[None]:
+def delete_document(document_id: str, *, forget_quotes: bool) -> Call[None]:
     """DELETE /v1/documents/{id}."""
-    return Call("DELETE", f"/v1/documents/{quote(document_id, safe='')}", _nothing, safe=False)
+    params = {"forget_quotes": "true"} if forget_quotes else {}
+    return Call("DELETE", f"/v1/documents/{quote(document_id, safe='')}", _nothing, params, safe=False)
 
 
 def page(document_id: str, number: int) -> Call[Page]:

@@ -207,9 +207,9 @@ class Client:
         """A document."""
         return self._do(calls.document(document_id))
 
-    def delete_document(self, document_id: str) -> None:
-        """Remove a document everywhere."""
-        self._do(calls.delete_document(document_id))
+    def delete_document(self, document_id: str, *, forget_quotes: bool = False) -> None:
+        """Remove a document everywhere; with `forget_quotes` from saved answers too."""
+        self._do(calls.delete_document(document_id, forget_quotes=forget_quotes))
 
     def page(self, document_id: str, number: int) -> Page:
         """A page's text; pages count from 1."""

@@ -422,6 +422,14 @@ class UsedFilters(Record):
     document_ids: list[str] = []
 
 
+class SavedThumb(Record):
+    """A thumb on a saved answer."""
+
+    thumb: str
+    why: str
+    reasons: list[str]
+
+
 class SavedTurn(Record):
     """A question and its answer, as it was given."""
 
@@ -432,6 +440,7 @@ class SavedTurn(Record):
     collections: list[str] = []
     group: str
     answer: Answer
+    thumb: SavedThumb | None = None
 
 
 class WholeConversation(Record):
@@ -442,6 +451,8 @@ class WholeConversation(Record):
     created: datetime
     updated: datetime | None
     saved: list[SavedTurn]
+    removed: list[str] | None = []
+    """Documents that its answers cite and that are not here any more; None where that could not be told."""
 
 
 class Started(Record):

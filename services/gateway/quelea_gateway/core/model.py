@@ -233,6 +233,8 @@ class Question:
     """What is searched for where that is neither: the pipeline's, while nobody can say what a follow-up means."""
     strict: bool = False
     """Sentences with a figure that the evidence does not support are withheld."""
+    may_fetch: bool = True
+    """Whether who asks may bring in filings; else he is told whom to ask, instead of being offered them."""
     prompts: PromptSet | None = None
     """The wordings to ask with, where a draft is tried; None: those in force."""
 

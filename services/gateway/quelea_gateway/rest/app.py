@@ -41,6 +41,7 @@ from quelea_gateway.rest import (
     openapi,
     originals,
     prompts,
+    resource_metadata,
     runs,
     tools,
     uploads,
@@ -144,6 +145,7 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
 
         app.include_router(openbb.router)
     app.include_router(auth.router)
+    app.include_router(resource_metadata.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
     app.mount("/docs", _Page(directory=SWAGGER_UI))
