@@ -124,10 +124,15 @@ def _computed(asked: Answered, evidence: Sequence[Passage], document: str) -> Wr
 
     formula = asked.derivation.replace("[", "(").replace("]", ")").replace("%", "").replace("$", "")
     formula = re.sub(r"\s*([-+*/])\s*", r" \1 ", formula).strip()
+    formula = re.sub(r"(?:(?<=\()|(?<=[-+*/] )|(?<=\A)) ?- (?=\d)", "-", formula)  # of a number, not between two
     pointed = NUMBER.sub(point, formula)
     if "?" in pointed or not used:
         return None
-    unit = " = %" if asked.is_percent and "/" in formula else " = pp" if asked.is_percent else ""
+    unit = ""
+    if asked.is_percent:
+        unit = " = %" if "/" in formula else " = pp"
+    elif "/" in formula and "ratio" in asked.question.casefold():
+        unit = " = x"
     figure = asked.answers[0].replace(",", "")
     try:
         value = compute(f"{pointed}{unit}")

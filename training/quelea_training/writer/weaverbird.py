@@ -14,6 +14,7 @@ from pathlib import Path
 from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_fintext.text import language_of
 
+from quelea_training.own_questions import STORED
 from quelea_training.pairs.model import Pairs, Passage, Split, fingerprint
 from quelea_training.pairs.splits import split_of
 from quelea_training.writer.model import Message, Sample, Task
@@ -32,7 +33,8 @@ def samples_of(pairs: Pairs, answered: Mapping[tuple[str, str], Answered]) -> It
         if not one.is_table and "\t" not in one.text and len(one.text) >= _LEAST:
             leads.setdefault(one.document, one)
     for document, passage in leads.items():
-        if document in splits and 0 < len(passage.title) <= _LONGEST_TITLE and passage.title != document:
+        # Documents of question sets have names that their loaders gave them.
+        if document in splits and passage.source == STORED and 0 < len(passage.title) <= _LONGEST_TITLE:
             yield _generation(passage, splits[document])
             yield _summarisation(passage, splits[document])
     for pair in pairs.pairs:
