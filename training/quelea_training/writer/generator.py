@@ -154,6 +154,9 @@ class _Recorder:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                if not self.path.endswith("/models"):
+                    self.send_error(404)
+                    return
                 self._reply(json.dumps({"object": "list", "data": [{"id": _NAME, "object": "model"}]}))
 
             def do_POST(self) -> None:
