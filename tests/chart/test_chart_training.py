@@ -9,7 +9,7 @@ from helm_python.errors import HelmError
 from support.chart_render import REPOSITORY, Object, component, containers, merged, named, of_kind, render
 from typer.testing import CliRunner
 
-FSDP = yaml.safe_load((REPOSITORY / "training/accelerate-fsdp.yaml").read_text(encoding="utf-8"))
+SEVERAL = yaml.safe_load((REPOSITORY / "training/accelerate-gpus.yaml").read_text(encoding="utf-8"))
 ON: Object = {"jobs": {"training": {"enabled": True}}, "models": {"enabled": True}}
 
 
@@ -21,7 +21,9 @@ def _job(values: Object) -> tuple[list[Object], Object, Object]:
     return things, cron, container
 
 
-@pytest.mark.parametrize("values", [{}, {"jobs": {"training": {"accelerate": FSDP}}}], ids=["one process", "several"])
+@pytest.mark.parametrize(
+    "values", [{}, {"jobs": {"training": {"accelerate": SEVERAL}}}], ids=["one process", "several"]
+)
 def test_the_api_server_would_take_it_and_its_pod_is_restricted_to_gpu_nodes(values: Object) -> None:
     things, cron, container = _job(values)
     for thing in [one for one in things if component(one) == "training"]:
@@ -56,11 +58,11 @@ def test_its_words_are_options_of_the_command() -> None:
 
 
 def test_several_processes_get_the_settings_of_accelerate() -> None:
-    things, _, container = _job({"jobs": {"training": {"accelerate": FSDP}}})
+    things, _, container = _job({"jobs": {"training": {"accelerate": SEVERAL}}})
     words = container["command"]
     assert words[:6] == ["accelerate", "launch", "--config_file", "/accelerate/config.yaml", "-m", "quelea_training"]
     (settings,) = [one for one in of_kind(things, "ConfigMap") if component(one) == "training"]
-    assert yaml.safe_load(settings["data"]["config.yaml"]) == FSDP
+    assert yaml.safe_load(settings["data"]["config.yaml"]) == SEVERAL
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,8 @@ def unpack(base: Path, out: Path, say: Callable[[str], None]) -> Path:
         raise BadInput(f"--base {base} is no folder and no GGUF file; `make engine-cpu MODEL=0.5b` fetches one")
     if (out / "config.json").is_file():
         return out
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise BadInput(f"several processes cannot dequantise {base}: begin with one, or name a folder with --base")
     say(f"dequantising {base.name}, once, into {out}")
     part = out.with_name(f"{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -56,6 +59,10 @@ def unpack(base: Path, out: Path, say: Callable[[str], None]) -> Path:
         shutil.copy(licence, part / "LICENSE")
     part.rename(out)
     return out
+
+
+def _usual_device() -> str:
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
 
 
 class Writer:
@@ -82,8 +89,7 @@ class Writer:
             raise BadInput(f"{base} has no chat template: take a model that was tuned to follow instructions")
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        if device:
-            model.to(device)
+        model.to(device or _usual_device())
         model.config.use_cache = False
         torch.manual_seed(recipe.seed)  # of the adapter's first weights
         config = LoraConfig(

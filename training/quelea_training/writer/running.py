@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
+from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json, write_whole
 
 from quelea_training.long_runs import Budget, draw_log, is_first
 from quelea_training.writer.base import Writer, unpack
@@ -50,6 +50,11 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
     recipe.check()
+    if os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true":
+        raise BadInput(
+            "FSDP spreads the weights over processes, and checkpoints here do not gather them: take the settings of "
+            "training/accelerate-gpus.yaml"
+        )
     commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
     samples, manifests = load(order.samples, order.tested)
     mine = [one for one in samples if one.split == "train"]
@@ -106,7 +111,7 @@ def _before(out: Path, writer: Writer, shown: list[tuple[list[int], int]]) -> fl
         return float(file.read_text(encoding="utf-8"))
     found = likelihood(writer, shown)
     if is_first():
-        file.write_text(f"{found}\n", encoding="utf-8")
+        write_whole(file, f"{found}\n")
     return found
 
 
