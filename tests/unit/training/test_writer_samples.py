@@ -212,9 +212,10 @@ def step(run: str, subtask: str, outcome: str, said: str = "Do it.") -> dict[str
 
 def test_only_runs_that_ended_well_are_learned_from(tmp_path: Path) -> None:
     held = passage("h", text="A passage that is held out, and long enough to be told from all others by its words.")
+    quoting = step("good", "action", "ok", f"See: {held.text}")
     rows = [
         step("good", "plan", "ok"), step("good", "action", "repeated"), step("good", "code", "error"),
-        step("good", "code", "ok"), step("good", "answer", "grounded"), step("good", "action", "ok", f"See: {held.text}"),
+        step("good", "code", "ok"), step("good", "answer", "grounded"), quoting,
         step("bad", "plan", "ok"), step("bad", "answer", "ungrounded"),
     ]  # fmt: skip
     (tmp_path / "2026-11-27-1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))

@@ -101,6 +101,7 @@ def running_generator(url: str, model: str, key: str, limits: Limits, log: Path)
         "MAX_TOKENS": str(limits.max_tokens),
         "CONTEXT_TOKENS": str(limits.context_tokens),
         "QUOTES": "false",
+        "COMEBACK_SECONDS": "120",  # a cold engine is waited for
         "MAX_IN_FLIGHT_PER_ENGINE": "1",
     }
     with running_service("generator", settings, log, _is_ready) as address:
@@ -164,6 +165,11 @@ class _Recorder:
                 body = json.loads(self.rfile.read(length))
                 if "messages" not in body or not self.path.endswith("/chat/completions"):
                     self.send_error(404)
+                    return
+                if not body.get("stream"):  # the generator sees whether the endpoint computes
+                    choice = {"index": 0, "message": {"role": "assistant", "content": "1"}, "finish_reason": "stop"}
+                    whole = {"id": "1", "object": "chat.completion", "created": 0, "model": _NAME, "choices": [choice]}
+                    self._reply(json.dumps(whole))
                     return
                 recorder.sent.append(body["messages"])
                 piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": _NAME}
