@@ -204,6 +204,14 @@ def test_memory_and_long_samples_are_spoken_of(
         running.run(order(base, samples, tmp_path / "large"), RECIPE, Budget(threads=1), lambda _: None)
 
 
+def test_what_spreads_the_weights_is_refused(
+    base: Path, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    with pytest.raises(BadInput, match=r"accelerate-gpus\.yaml"):
+        running.run(order(base, samples, tmp_path / "run"), RECIPE, Budget(), lambda _: None)
+
+
 def test_the_loss_is_the_answers_alone(base: Path) -> None:
     from quelea_training.writer.base import Writer  # loads a model's classes
 
