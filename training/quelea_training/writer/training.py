@@ -155,5 +155,8 @@ def _arguments(writer: Writer, recipe: Recipe, out: Path) -> SFTConfig:
 class _Trainer(PacedTrainer, SFTTrainer):
     """trl's trainer, paced."""
 
+    def create_model_card(self, *_: Any, **__: Any) -> None:
+        """The card is ours."""
+
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         PacedTrainer._save(self, output_dir, state_dict)
