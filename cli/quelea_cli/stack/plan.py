@@ -17,7 +17,7 @@ from quelea_cli.stack.engine import engine_service, generator_settings, without_
 from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
-from quelea_cli.stack.model_set import settings_of
+from quelea_cli.stack.model_set import adapter_for, settings_of
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import LIVE, grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.web import LOOPBACK, PATIENCE, is_on, sample_port, sample_service, sample_settings
@@ -86,7 +86,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     reader = dict(options.reader)
     if options.gguf:
         engine_port, key = free_ports(1)[0], secrets.token_urlsafe(24)
-        engine = [engine_service(options.gguf, engine_port, key, environment)]
+        engine = [engine_service(options.gguf, engine_port, key, {**environment, **adapter_for(home, options.gguf)})]
         reader |= generator_settings(options.gguf, engine_port, key, environment)
         _note_model(home, reader)
     agent, with_agent, with_door = _agent(home, options, {**environment, **shared})
