@@ -5,9 +5,9 @@ any scale or rounding, as text in full ("81797000000", "25.93%"); `says`, things
 acceptable wordings; or `"absent": true` where the stored documents do not have it and the run must say so. `as_of` is
 the day of the question, YYYY-MM-DD.
 
-vals.ai's public questions of its Finance Agent benchmark (data/public.csv of github.com/vals-ai/finance-agent) are read
-as they are: columns `Question`, `Answer`, `Question Type`, and `Rubric`, a JSON list of `{"operator", "criteria"}`. They
-carry no licence, so none of them is here.
+vals.ai's public questions of its Finance Agent benchmark (data/public.csv of github.com/vals-ai/finance-agent) are
+read as they are: columns `Question`, `Answer`, `Question Type`, and `Rubric`, a JSON list of `{"operator",
+"criteria"}`. They carry no licence, so none of them is here.
 """
 
 from __future__ import annotations

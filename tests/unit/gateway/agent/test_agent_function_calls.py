@@ -87,8 +87,9 @@ async def test_text_instead_of_calls_is_read_where_it_is_a_decision_and_else_jso
     outcome, journal = await ran(world(model), asking())
     assert [one["action"] for one in journal.of("step")] == ["kb-search", "finish"]
     assert outcome.usage.repairs == 1
-    assert [bool(one) for kind, one in zip((k for k, _, _ in model.asked), model.offered, strict=True) if kind == "action"] == [
-        True, True, False]  # fmt: skip
+    kinds = [kind for kind, _, _ in model.asked]
+    offered = [bool(one) for kind, one in zip(kinds, model.offered, strict=True) if kind == "action"]
+    assert offered == [True, True, False]
 
 
 async def test_a_call_that_does_not_fit_is_repaired_with_its_error():
@@ -180,7 +181,7 @@ async def test_an_example_has_functions_and_calls():
     await ran(ports, asking())
     first = next(one for one in ports.trajectories.kept if one["subtask"] == "action")
     assert first["schema"] == ""
-    assert [one["name"] for one in first["tools"]][0] == "kb-search"
+    assert first["tools"][0]["name"] == "kb-search"
     assert first["tool_calls"] == [{"name": "kb-search", "arguments": json.dumps({"notes": [], "query": "revenue"})}]
     assert all("tools" not in one for one in ports.trajectories.kept if one["subtask"] != "action")
 

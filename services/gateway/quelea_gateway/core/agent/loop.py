@@ -130,9 +130,7 @@ async def _steps(work: Work) -> Why:
             decided, work.observation = list(decision.choices), ""
         together = _take(work, decided)
         del decided[: len(together)]
-        first = work.step
-        for work.step, choice in enumerate(together, start=first):
-            await _begin(work, choice, by_model=by_model)
+        await _begin(work, together[0], by_model=by_model)
         if together[0].action == FINISH:
             if work.time_left <= 0:
                 return "time"
@@ -143,7 +141,7 @@ async def _steps(work: Work) -> Why:
             repeats += 1
             if repeats >= work.rules.repeats:
                 return "repeats"
-        elif not await _do(work, together, first):
+        elif not await _do(work, together, by_model=by_model):
             decided = []  # the rest was decided in the hope of something else
         if work.time_left <= 0:
             return "time"
@@ -169,18 +167,27 @@ def _find_exhausted(work: Work) -> Why:
     return "tokens" if work.tokens_left <= 0 or work.out_of_tokens else ""
 
 
-async def _do(work: Work, choices: Sequence[Choice], first: int) -> bool:
-    """Do what was chosen, as steps from `first`; whether all of it brought something. Lookups run at once."""
+async def _do(work: Work, choices: Sequence[Choice], *, by_model: bool) -> bool:
+    """Do what was chosen, each a step, of which the first has begun; whether all of it brought something.
+
+    Lookups run at once. They are told one after the other, each as if it had begun when the one before had ended.
+    """
     if len(choices) == 1:
         observation = await all_actions()[choices[0].action].run(work, choices[0])
         await _note(work, choices[0], observation)
         return observation.verdict == "good"
-    lookups = [(choice, all_actions()[choice.action]) for choice in choices]
+    actions = [all_actions()[choice.action] for choice in choices]
     found = await asyncio.gather(
-        *(action.fetch(work, choice) for choice, action in lookups if isinstance(action, LookupAction))
+        *(
+            one.fetch(work, choice)
+            for one, choice in zip(actions, choices, strict=True)
+            if isinstance(one, LookupAction)
+        )
     )
-    is_good = True
+    is_good, first = True, work.step
     for work.step, (choice, noted) in enumerate(zip(choices, found, strict=True), start=first):
+        if work.step > first:
+            await _begin(work, choice, by_model=by_model)
         observation = noted()
         await _note(work, choice, observation)
         is_good = is_good and observation.verdict == "good"
