@@ -60,10 +60,8 @@ def _share(share: Row | None) -> str:
     if share is None:
         return '<td class="none">–</td>'
     colour = colour_of(share["mean"], lower_is_better=False)
-    return (
-        f'<td style="background:{colour}">{share["mean"]:.2f} <small>({share["low"]:.2f} to {share["high"]:.2f})</small>'
-        "</td>"
-    )
+    interval = f"<small>({share['low']:.2f} to {share['high']:.2f})</small>"
+    return f'<td style="background:{colour}">{share["mean"]:.2f} {interval}</td>'
 
 
 def _number(value: float | None) -> str:

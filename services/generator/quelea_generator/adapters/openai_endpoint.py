@@ -42,7 +42,7 @@ from quelea_generator.adapters.request_body import (
     response_format,
     with_schema,
 )
-from quelea_generator.core.chat.chat_model import NO_FUNCTIONS, ChatPiece, ChatRequest, FunctionCall, TokenCount
+from quelea_generator.core.chat.chat_model import NO_FUNCTIONS, ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
 
 _SHORT_SECONDS = 5.0
@@ -166,19 +166,17 @@ class OpenAIEndpoint:
 
     async def _probe_functions(self, model: str) -> bool:
         """Whether a model calls a function that it is told to call."""
-        calls: tuple[FunctionCall, ...] = ()
         request = probe_request(model)
         answer = _Answer(request.max_tokens)
         async with asyncio.timeout(self._patience.most):
             response, chunks, chunk = await self._open(request_body(request))
             try:
-                while chunk is not None and not answer.stopped:
-                    calls = answer.read(chunk).calls or calls
-                    with reading_untrusted():
-                        chunk = await anext(chunks, None)
+                piece: ChatPiece | None = answer.read(chunk)
+                while piece is not None and not piece.finish and not answer.stopped:
+                    piece = await self._following(chunks, answer, finished=False)
             finally:
                 await response.close()
-        return is_call_of_probe(calls)
+        return piece is not None and is_call_of_probe(piece.calls)
 
     async def _open_for(self, request: ChatRequest) -> _Opened:
         """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
