@@ -48,6 +48,9 @@ BASES = {
 LISTS = {"AskedFigureOut": "Figures"}
 """A list of these is another class of views.py than Rows."""
 
+ADDED = {"collection": "default", "filing_id": ""}
+"""Texts that a gateway of before does not send, and what they are then."""
+
 
 class Generation(BuildHookInterface[Any]):
     """Runs at each build, of a wheel as of an editable install."""
@@ -170,6 +173,8 @@ def _field(field: str, node: dict[str, Any], schema: dict[str, Any], schemas: di
     kind = _type(node, schemas)
     if "default" in node:
         default = node["default"]
+    elif field in ADDED and kind == "str":
+        default = ADDED[field]
     elif node.get("type") == "boolean":
         default = False
     elif kind.endswith("| None"):

@@ -463,7 +463,7 @@ class AsyncClient:
                 yield job
             left = end - monotonic()
             if waiting and left <= 0:
-                others = f" and {len(waiting) - 1} others are" if waiting[1:] else " is"
+                others = f" and {len(waiting) - 1} more are" if waiting[1:] else " is"
                 raise TimedOut(f"The job {waiting[0]}{others} not done after {seconds:g} s; it goes on.")
             pause = min(max(1.5 * pause, 0.1), 2.0, max(left, 0.0))
 

@@ -54,9 +54,9 @@ RunEvent = ServerEvent
 
 
 def server_event(name: str, text: str, number: str) -> ServerEvent:
-    """An event of a stream. Raises the ApiError that the event `error` carries."""
+    """An event of a stream. Raises the ApiError that the event `error` carries; a run's own is one of its events."""
     data = json.loads(text)
-    if name == "error":
+    if name == "error" and "run" not in data:
         raise api_error(data)
     return ServerEvent(name, data, int(number) if number.isdecimal() else 0)
 

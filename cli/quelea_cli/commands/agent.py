@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from quelea_client import ApiError, Client
+from quelea_client import Client
 from rich.console import Console
 
 from quelea_cli.agent_view import show_answer, show_event, show_run_line
@@ -111,13 +111,9 @@ def run_question(console: Console, gateway: Client, body: Json, *, as_json: bool
 
 def _watch(console: Console, gateway: Client, run_id: str, *, quiet: bool) -> None:
     """Show events until the run has ended."""
-    try:
-        for event in gateway.run_events(run_id):
-            if event.data.get("run") and not quiet:
-                show_event(console, event)
-    except ApiError:  # so ends the stream of a run that failed
-        if gateway.request("GET", f"{_RUNS}/{run_id}")["state"] != "failed":
-            raise
+    for event in gateway.run_events(run_id):
+        if event.data.get("run") and not quiet:
+            show_event(console, event)
 
 
 def _list(console: Console, gateway: Client, *, as_json: bool) -> None:
