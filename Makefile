@@ -58,6 +58,11 @@ $(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 client/quelea_client/client.py: client/hatch_build.py client/schemas.json client/quelea_client/async_client.py | $(STAMP)
 	$(BIN)/python client/hatch_build.py < /dev/null
 
+.PHONY: client-schemas
+client-schemas: dev ## After a change of the gateway's answers: client/schemas.json anew, and the client's models of it.
+	PYTHONPATH=tests $(BIN)/python -m support.openapi_document .cache/openapi.json
+	$(BIN)/python client/hatch_build.py < .cache/openapi.json
+
 $(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/train.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
 	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/train.txt -r requirements/ocr.txt -r requirements/dev.txt
 	@touch $@

@@ -1,9 +1,8 @@
 """What is made when the client is built or installed: the synchronous client of the asynchronous one, and the models of
 the gateway's OpenAPI document (schemas.json).
 
-    curl -s http://127.0.0.1:8080/openapi.json | python hatch_build.py
-
-writes schemas.json anew, and makes both; without an input it makes them alone. docs/decisions/0022 has the reasons.
+`python hatch_build.py < openapi.json` (make client-schemas) writes schemas.json anew, and makes both; without an input
+it makes them alone. docs/decisions/0022 has the reasons.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import importlib.util
 import json
 from pathlib import Path
 
-import httpx2
 import pytest
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_client import AsyncClient, NotFound, Unauthenticated
 from quelea_gateway.testing import standing
+from support.openapi_document import document
 
 CLIENT = Path(__file__).resolve().parents[3] / "client"
 
@@ -22,13 +22,9 @@ async def test_the_schemas_are_those_of_the_gateway() -> None:
     assert spec.loader
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
-    async with standing() as stand, httpx2.AsyncClient(trust_env=False, timeout=60) as web:
-        schemas = (await web.get(f"{stand.url}/openapi.json")).json()["components"]["schemas"]
+    schemas = json.loads(await document())["components"]["schemas"]
     kept = json.loads((CLIENT / "schemas.json").read_text(encoding="utf-8"))
-    assert kept == made.reached(schemas), (
-        "client/schemas.json is old; with a gateway of this tree: "
-        "curl -s http://127.0.0.1:8080/openapi.json | python client/hatch_build.py"
-    )
+    assert kept == made.reached(schemas), "client/schemas.json is old; run: make client-schemas"
 
 
 async def test_a_real_gateway_is_asked() -> None:
