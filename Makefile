@@ -27,7 +27,7 @@ help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .PHONY: setup
-setup: $(STAMP) $(ENCODER)/quelea-unpacked.json ## Make .venv with every service and the default encoder.
+setup: $(STAMP) client/quelea_client/client.py $(ENCODER)/quelea-unpacked.json ## Make .venv with every service and the default encoder.
 
 .PHONY: dev
 dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
@@ -53,6 +53,15 @@ $(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	$(PIP) $(LOCKED) -r requirements/run.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
+
+# What installing the client makes, made anew after a change; models.py with it.
+client/quelea_client/client.py: client/hatch_build.py client/schemas.json client/quelea_client/async_client.py | $(STAMP)
+	$(BIN)/python client/hatch_build.py < /dev/null
+
+.PHONY: client-schemas
+client-schemas: dev ## After a change of the gateway's answers: client/schemas.json anew, and the client's models of it.
+	PYTHONPATH=tests $(BIN)/python -m support.openapi_document .cache/openapi.json
+	$(BIN)/python client/hatch_build.py < .cache/openapi.json
 
 $(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/train.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
 	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/train.txt -r requirements/ocr.txt -r requirements/dev.txt

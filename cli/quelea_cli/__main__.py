@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import typer
+from quelea_client import QueleaError
 
 from quelea_cli.commands.agent import agent
 from quelea_cli.commands.ask import ask, search
@@ -25,7 +26,7 @@ from quelea_cli.commands.running import down, status
 from quelea_cli.commands.stack import up
 from quelea_cli.commands.tools import mcp, tools_app
 from quelea_cli.commands.watch import watch
-from quelea_cli.errors import CliError
+from quelea_cli.errors import CliError, told
 
 app = typer.Typer(
     name="quelea",
@@ -68,9 +69,10 @@ def main() -> None:
     """Run a command; failures are one line on standard error and an exit code."""
     try:
         app()
-    except CliError as error:
-        sys.stderr.write(f"quelea: {error.message}\n")
-        sys.exit(error.code)
+    except (CliError, QueleaError) as error:
+        failure = told(error)
+        sys.stderr.write(f"quelea: {failure.message}\n")
+        sys.exit(failure.code)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from quelea_client import Client, QueleaError
 from rich.console import Console
 
 from quelea_cli.commands.agent import run_question, save_files
 from quelea_cli.commands.market import import_file
-from quelea_cli.errors import CliError
-from quelea_cli.gateway import Gateway, Json
-from quelea_cli.output import say
+from quelea_cli.errors import CliError, told
+from quelea_cli.output import Json, say
 
 DECISIONS = Path("agent/nvidia_two_weeks.json")
 _INDEX_SECONDS = 900.0
@@ -26,7 +26,7 @@ _POLL_SECONDS = 1.0
 _WRITE_SECONDS = 120
 
 
-def show(gateway: Gateway, recorded: Json, out: Path, console: Console) -> None:
+def show(gateway: Client, recorded: Json, out: Path, console: Console) -> None:
     """Import the recorded replies, run the question, keep what the run made; CliError when it did not end well.
 
     Args:
@@ -60,7 +60,7 @@ def show(gateway: Gateway, recorded: Json, out: Path, console: Console) -> None:
         raise CliError(f"The demo failed: the run was {run['state']}: {run['error'] or 'its answer is not grounded'}")
 
 
-def wait_for_catalogue(gateway: Gateway) -> None:
+def wait_for_catalogue(gateway: Client) -> None:
     """Until a search in the catalogue of tools finds something. Raises CliError after a quarter of an hour."""
     end = time.monotonic() + _INDEX_SECONDS
     while True:
@@ -68,8 +68,8 @@ def wait_for_catalogue(gateway: Gateway) -> None:
             if gateway.request("GET", "/v1/tools", params={"q": "daily stock prices", "page_size": 1})["tools"]:
                 return
             problem = "it finds nothing"
-        except CliError as error:
-            problem = error.message
+        except QueleaError as error:
+            problem = told(error).message
         if time.monotonic() > end:
             raise CliError(f"The catalogue was not ready within {_INDEX_SECONDS / 60:.0f} minutes: {problem}")
         time.sleep(_POLL_SECONDS)

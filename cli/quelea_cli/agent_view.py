@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from quelea_client import ServerEvent
 from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
 
-from quelea_cli.gateway import Event, Json
-from quelea_cli.output import minute, say, shorten
+from quelea_cli.output import Json, minute, say, shorten
 
 _LINES = 30
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _VERDICTS = {"supported": "✓", "derived": "=", "contradicted": "✗", "not_found": "?", "not_traced": "!"}
 
 
-def show_event(console: Console, event: Event) -> None:
+def show_event(console: Console, event: ServerEvent) -> None:
     """One event, as it comes."""
     data = event.data
     if event.name == "plan":

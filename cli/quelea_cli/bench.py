@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quelea_client import Client
+
 from quelea_cli.commands.docs import all_documents
 from quelea_cli.commands.ingest import Upload, find_files, run
 from quelea_cli.errors import CliError
-from quelea_cli.gateway import Gateway, Json
-from quelea_cli.output import consoles
+from quelea_cli.output import Json, consoles
 
 _VARIANT_PAGES = 25
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -59,7 +60,7 @@ def variant(pages: list[str], number: int) -> str:
     return _NUMBER.sub(other, re.sub(r"\b(?:Apple|NVIDIA)\b", name, text))
 
 
-def fill(gateway: Gateway, samples: Path, wanted: int, say: Say) -> int:
+def fill(gateway: Client, samples: Path, wanted: int, say: Say) -> int:
     """Ingest until there are about so many passages; returns how many there are."""
     uploads, _ = find_files([samples / "filings"])
     _, err = consoles()
@@ -91,7 +92,7 @@ def fill(gateway: Gateway, samples: Path, wanted: int, say: Say) -> int:
     return there
 
 
-def ask_path(gateway: Gateway, samples: Path, passages: int) -> list[Measure]:
+def ask_path(gateway: Client, samples: Path, passages: int) -> list[Measure]:
     """The questions of the samples, one after the other."""
     with (samples / "questions/filings.csv").open(encoding="utf-8", newline="") as file:
         questions = [row["Question"] for row in csv.DictReader(file)]

@@ -8,13 +8,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from quelea_client import Client
 from rich.console import Console
 
 from quelea_cli.commands.ask import stream_answer
 from quelea_cli.commands.ingest import find_files, run, summary
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
-from quelea_cli.output import say
+from quelea_cli.output import Json, say
 from quelea_cli.sample_web.site import HOSTS
 
 DOCUMENTS = ("filings", "ixbrl", "news", "reports")
@@ -44,7 +44,7 @@ def read_questions(path: Path) -> list[DemoQuestion]:
         raise CliError(f"Cannot read the questions of {path}: {error}.", EXIT_USAGE) from error
 
 
-def show(gateway: Gateway, samples: Path, console: Console, *, judged: bool = True) -> None:
+def show(gateway: Client, samples: Path, console: Console, *, judged: bool = True) -> None:
     """Ingest the samples, ask the questions; CliError when something did not go as it should.
 
     Args:
@@ -79,7 +79,7 @@ def show(gateway: Gateway, samples: Path, console: Console, *, judged: bool = Tr
 
 
 def ask_questions(
-    gateway: Gateway, questions: list[DemoQuestion], console: Console, *, judged: bool = True
+    gateway: Client, questions: list[DemoQuestion], console: Console, *, judged: bool = True
 ) -> list[str]:
     """Ask one after the other; what did not go as it should."""
     faults = []
@@ -91,7 +91,7 @@ def ask_questions(
     return faults
 
 
-def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, *, judged: bool = True) -> list[str]:
+def through_the_web(gateway: Client, question: DemoQuestion, console: Console, *, judged: bool = True) -> list[str]:
     """Ask, wait until the useful pages are documents, ask again; what did not go as it should."""
     say(console, f"\n{question.about}\n> {question.question}", "bold magenta")
     body = {"question": question.question}
@@ -117,7 +117,7 @@ def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, 
     return faults
 
 
-def wait_for_pages(gateway: Gateway, question: str) -> list[Json]:
+def wait_for_pages(gateway: Client, question: str) -> list[Json]:
     """The pages that were useful for a question, once those that need no approval are documents."""
     end = time.monotonic() + _REFRESH_SECONDS
     while time.monotonic() < end:
@@ -136,7 +136,7 @@ def wait_for_pages(gateway: Gateway, question: str) -> list[Json]:
     raise CliError(f"No web page was added within {_REFRESH_SECONDS:.0f} s; `quelea jobs` shows what is waiting.")
 
 
-def check(gateway: Gateway, question: DemoQuestion, answer: Json, *, judged: bool = True) -> list[str]:
+def check(gateway: Client, question: DemoQuestion, answer: Json, *, judged: bool = True) -> list[str]:
     """What is wrong with an answer; every citation is opened and must hold its quote, character for character."""
     name = f"“{question.question}”"
     faults = []

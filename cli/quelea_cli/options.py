@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 
-from quelea_cli.gateway import Gateway
+from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.places import default_home, samples
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_HOME = default_home()
 SAMPLES = samples()
+_RETRIES = 5
+"""A busy gateway is asked again; uploads come many at a time."""
 
 Url = Annotated[str, typer.Option("--url", envvar="QUELEA_URL", help="Address of the gateway.")]
 ApiKey = Annotated[
@@ -39,9 +42,12 @@ Periods = Annotated[list[str] | None, PERIOD]
 Languages = Annotated[list[str] | None, LANGUAGE]
 
 
-def connect(url: str, api_key: str) -> Gateway:
+def connect(url: str, api_key: str) -> Client:
     """The gateway that the options name."""
-    return Gateway(url, api_key)
+    try:
+        return Client(url, api_key, retries=_RETRIES)
+    except ValueError as error:
+        raise CliError(str(error), EXIT_USAGE) from error
 
 
 def filters(

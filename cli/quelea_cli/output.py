@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from quelea_cli.gateway import Json
+Json = dict[str, Any]
 
 QUOTE_SHOWN = 400
 FURTHER_SHOWN = 5

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Json
+from quelea_cli.output import Json
 
 NAME = "recorded"
 CONTEXT = 8192

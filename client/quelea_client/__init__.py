@@ -1,7 +1,6 @@
 """Quelea from Python: questions with cited answers, figures as tables, documents in, files out."""
 
 from quelea_client.async_client import AsyncClient
-from quelea_client.calls import Delta, RunEvent, UploadProgress
 from quelea_client.client import Client
 from quelea_client.errors import (
     ApiError,
@@ -10,6 +9,7 @@ from quelea_client.errors import (
     JobFailed,
     MissingExtra,
     NotFound,
+    NotRunning,
     PermissionDenied,
     QueleaError,
     RateLimited,
@@ -20,6 +20,7 @@ from quelea_client.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
+from quelea_client.events import Delta, RunEvent, ServerEvent, UploadProgress
 from quelea_client.models import Answer, Grounding, Quotes, Started
 
 __all__ = [
@@ -34,11 +35,13 @@ __all__ = [
     "JobFailed",
     "MissingExtra",
     "NotFound",
+    "NotRunning",
     "PermissionDenied",
     "QueleaError",
     "Quotes",
     "RateLimited",
     "RunEvent",
+    "ServerEvent",
     "ServerFailed",
     "Started",
     "TimedOut",

@@ -18,6 +18,10 @@ class Unreachable(QueleaError):
     """No gateway answers at the address, or the connection broke."""
 
 
+class NotRunning(Unreachable):
+    """Nothing listens at the address."""
+
+
 class TimedOut(Unreachable):
     """The gateway was silent for longer than `timeout`."""
 

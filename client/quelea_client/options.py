@@ -113,3 +113,23 @@ class RunOptions(TypedDict, total=False):
     """steps, tokens, seconds, calls."""
     bundle_ids: Sequence[str]
     collections: Sequence[str]
+
+
+class FetchOptions(TypedDict, total=False):
+    """Which filings of a company."""
+
+    forms: Sequence[str]
+    """Of EDGAR 10-K, 10-Q, 8-K, 20-F, …; of cninfo 年报, 半年报, 一季报, 三季报. Left out: 10-K and 10-Q, or 年报."""
+    years: int
+    """Filed within so many years."""
+    collection: str
+    """Where they go; left out: the default one."""
+    bundle_ids: Sequence[str]
+    """Recordings to replay instead of asking the source; for administrators."""
+
+
+Reason = Literal[
+    "accurate", "complete", "well_sourced", "wrong_figure", "wrong_company_or_period", "wrong_source", "incomplete",
+    "off_topic", "should_have_answered",
+]  # fmt: skip
+"""Why a thumb: the first three of one up, the others of one down."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 from rich.console import Console
 
 from quelea_cli.agent_view import show_answer, show_event, show_run_line
 from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 _RUNS = "/v1/agent/runs"
 _LISTED = 20
@@ -94,15 +93,15 @@ def agent(
             raise CliError("Give a question, or --list, --show ID, --replay ID, --cancel ID.", 2)
 
 
-def run_question(console: Console, gateway: Gateway, body: Json, *, as_json: bool = False) -> Json:
+def run_question(console: Console, gateway: Client, body: Json, *, as_json: bool = False) -> Json:
     """Start a run, show it as it happens, and return it ended."""
-    run = gateway.request("POST", _RUNS, json=body)
+    run: Json = gateway.request("POST", _RUNS, json=body)
     try:
         _watch(console, gateway, run["id"], quiet=as_json)
     except KeyboardInterrupt:
         gateway.request("POST", f"{_RUNS}/{run['id']}/cancel")
         raise CliError(f"Cancelled; `quelea agent --show {run['id']}` shows what was done.", EXIT_FAILED) from None
-    done = gateway.request("GET", f"{_RUNS}/{run['id']}")
+    done: Json = gateway.request("GET", f"{_RUNS}/{run['id']}")
     if as_json:
         print_json(done)
     else:
@@ -110,27 +109,14 @@ def run_question(console: Console, gateway: Gateway, body: Json, *, as_json: boo
     return done
 
 
-def _watch(console: Console, gateway: Gateway, run_id: str, *, quiet: bool) -> None:
-    """Show events until the run has ended; a connection that breaks is taken up where it broke, a few times."""
-    after, broken = 0, 0
-    while True:
-        try:
-            for event in gateway.events("GET", f"{_RUNS}/{run_id}/events", params={"after": after}):
-                if not event.data.get("run"):
-                    continue
-                after, broken = after + 1, 0
-                if not quiet:
-                    show_event(console, event)
-        except CliError:
-            broken += 1
-            if broken > 3 or gateway.request("GET", f"{_RUNS}/{run_id}")["state"] == "failed":
-                return
-            time.sleep(0.5 * broken)
-            continue
-        return
+def _watch(console: Console, gateway: Client, run_id: str, *, quiet: bool) -> None:
+    """Show events until the run has ended."""
+    for event in gateway.run_events(run_id):
+        if event.data.get("run") and not quiet:
+            show_event(console, event)
 
 
-def _list(console: Console, gateway: Gateway, *, as_json: bool) -> None:
+def _list(console: Console, gateway: Client, *, as_json: bool) -> None:
     found = gateway.request("GET", _RUNS, params={"page_size": _LISTED})
     if as_json:
         print_json(found)
@@ -141,7 +127,7 @@ def _list(console: Console, gateway: Gateway, *, as_json: bool) -> None:
         say(console, 'No runs yet; `quelea agent "…"` starts one.')
 
 
-def _look(console: Console, gateway: Gateway, run_id: str, *, step_by_step: bool, as_json: bool) -> None:
+def _look(console: Console, gateway: Client, run_id: str, *, step_by_step: bool, as_json: bool) -> None:
     run = gateway.request("GET", f"{_RUNS}/{run_id}")
     if as_json:
         print_json(run)
@@ -156,7 +142,7 @@ def _look(console: Console, gateway: Gateway, run_id: str, *, step_by_step: bool
     show_answer(console, run, gateway.url)
 
 
-def _save(errors: Console, gateway: Gateway, run_id: str, out: Path | None, notebook: Path | None) -> None:
+def _save(errors: Console, gateway: Client, run_id: str, out: Path | None, notebook: Path | None) -> None:
     if notebook is not None:
         notebook.write_bytes(gateway.download(f"{_RUNS}/{run_id}/notebook"))
         say(errors, f"written: {notebook}")
@@ -164,7 +150,7 @@ def _save(errors: Console, gateway: Gateway, run_id: str, out: Path | None, note
         save_files(errors, gateway, run_id, out)
 
 
-def save_files(console: Console, gateway: Gateway, run_id: str, out: Path) -> None:
+def save_files(console: Console, gateway: Client, run_id: str, out: Path) -> None:
     """Plots, tables, the report and the data of a run, into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     run = gateway.request("GET", f"{_RUNS}/{run_id}")

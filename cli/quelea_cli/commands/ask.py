@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from quelea_client import Client
 from rich.console import Console
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import (
     DEFAULT_URL,
     ApiKey,
@@ -27,6 +27,7 @@ from quelea_cli.options import (
     filters,
 )
 from quelea_cli.output import (
+    Json,
     consoles,
     print_json,
     say,
@@ -105,7 +106,7 @@ def ask(
     out, errors = consoles()
     with connect(url, api_key) as gateway:
         if markdown:
-            save(gateway.text("POST", "/v1/ask", json={**body, "format": "markdown"}), markdown)
+            save(gateway.download("/v1/ask", method="POST", json={**body, "format": "markdown"}).decode(), markdown)
             return
         if as_json:
             answer = gateway.request("POST", "/v1/ask", json=body)
@@ -114,7 +115,7 @@ def ask(
             answer = (stream_answer if stream else whole)(out, gateway, body)
         for path, name in formats.items():
             asked = {"question": body["question"], "answer": answer, "format": name}
-            keep(path, gateway.bytes_of("POST", "/v1/export", json=asked))
+            keep(path, gateway.download("/v1/export", method="POST", json=asked))
             say(errors, f"written: {path}")
 
 
@@ -144,9 +145,9 @@ def save(text: str, place: str) -> None:
         raise CliError(f"Cannot write {place}: {error.strerror}.", EXIT_USAGE) from error
 
 
-def whole(out: Console, gateway: Gateway, body: Json) -> Json:
+def whole(out: Console, gateway: Client, body: Json) -> Json:
     """Ask, then print; returns the answer."""
-    answer = gateway.request("POST", "/v1/ask", json=body)
+    answer: Json = gateway.request("POST", "/v1/ask", json=body)
     show_standalone(out, answer)
     show_reading(out, answer.get("reading"))
     show_route(out, answer)
@@ -156,7 +157,7 @@ def whole(out: Console, gateway: Gateway, body: Json) -> Json:
     return answer
 
 
-def stream_answer(out: Console, gateway: Gateway, body: Json) -> Json:
+def stream_answer(out: Console, gateway: Client, body: Json) -> Json:
     """Ask and print as it comes; returns the answer."""
     answer: Json | None = None
     wrote = ""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 from rich.table import Table
 
 from quelea_cli import bench as measuring
 from quelea_cli.commands.stack import serve
 from quelea_cli.errors import CliError
-from quelea_cli.gateway import Gateway
 from quelea_cli.options import DEFAULT_HOME, SAMPLES, AsJson, HomeDir
 from quelea_cli.output import consoles, print_json, say
 from quelea_cli.stack.home import Home
@@ -34,7 +34,7 @@ def bench(
     place = Home(home)
 
     def measure(url: str) -> None:
-        with Gateway(url) as gateway:
+        with Client(url, "") as gateway:
             there = measuring.fill(gateway, samples, passages, lambda line: say(err, line))
             say(err, "asking …")
             found.extend(measuring.ask_path(gateway, samples, there))

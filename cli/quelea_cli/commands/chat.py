@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from quelea_client import QueleaError
 
 from quelea_cli.commands.ask import AsOf, Route, stream_answer
-from quelea_cli.errors import CliError
-from quelea_cli.gateway import Json
+from quelea_cli.errors import CliError, told
 from quelea_cli.options import DEFAULT_URL, ApiKey, Companies, Languages, Url, connect, filters
-from quelea_cli.output import consoles, say
+from quelea_cli.output import Json, consoles, say
 
 _MOST_TURNS = 30
 _MOST_CHARS = 30_000
@@ -44,8 +44,8 @@ def chat(
                 continue
             try:
                 answer = stream_answer(out, gateway, {**settings, "question": question, "history": trim(history)})
-            except CliError as error:
-                say(problems, error.message, "red")
+            except (CliError, QueleaError) as error:
+                say(problems, told(error).message, "red")
                 continue
             history += [{"role": "user", "content": question}, {"role": "assistant", "content": answer["answer"]}]
             say(out)

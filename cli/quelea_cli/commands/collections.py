@@ -7,9 +7,8 @@ from urllib.parse import quote
 
 import typer
 
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 collections_app = typer.Typer(help="List, make and delete collections.", no_args_is_help=True)
 _PATH = "/v1/collections"
@@ -19,7 +18,7 @@ _PATH = "/v1/collections"
 def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
     """List the collections that the key may read, with its right on each."""
     with connect(url, api_key) as gateway:
-        found: list[Json] = gateway.request("GET", _PATH, params={"page_size": 1000})["collections"]
+        found: list[Json] = gateway.items(_PATH, "collections")
     if as_json:
         print_json({"collections": found})
         return

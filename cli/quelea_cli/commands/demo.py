@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 
 from quelea_cli.agent_demo import DECISIONS
 from quelea_cli.agent_demo import show as show_run
 from quelea_cli.commands.stack import Reader, model_file, reader_settings, sample_folder, serve
 from quelea_cli.demo import QUESTIONS, show
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway
 from quelea_cli.options import DEFAULT_HOME, SAMPLES, HomeDir
 from quelea_cli.output import consoles, say
 from quelea_cli.places import cache
@@ -60,7 +60,7 @@ def demo(
     recorded = read_recorded(samples / DECISIONS) if agent else None
 
     def ask_all(url: str) -> None:
-        with Gateway(url) as gateway:
+        with Client(url, "") as gateway:
             if recorded:
                 show_run(gateway, recorded, home / "shown", out)
             else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 from rich.table import Table
 
 from quelea_cli.commands.web_pages import Added, Hosts, PageState, Until, decisions, list_web_pages
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 docs_app = typer.Typer(help="List, show and remove documents; approve or reject web pages.")
 decisions(docs_app)
@@ -66,7 +66,7 @@ def list_documents(limit: Limit = 1000, url: Url = DEFAULT_URL, api_key: ApiKey 
     say(out, f"{len(documents)} of {total} documents")
 
 
-def all_documents(gateway: Gateway, limit: int) -> tuple[list[Json], int]:
+def all_documents(gateway: Client, limit: int) -> tuple[list[Json], int]:
     """Up to `limit` documents, and how many there are."""
     documents: list[Json] = []
     token, total = "", 0

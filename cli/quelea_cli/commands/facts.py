@@ -12,9 +12,8 @@ import typer
 from rich.table import Table
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 _SCALES = ((Decimal(10) ** 9, "billions"), (Decimal(10) ** 6, "millions"), (Decimal(1000), "thousands"))
 _LEAST_DIGITS = Decimal(1000)
@@ -66,7 +65,7 @@ def facts(
         params |= {"statement": statement.value} if statement else {}
     with connect(url, api_key) as gateway:
         if as_csv:
-            typer.echo(gateway.text("GET", path, params=params | {"format": "csv"}), nl=False)
+            typer.echo(gateway.download(path, params=params | {"format": "csv"}).decode(), nl=False)
             return
         if xlsx:
             xlsx.write_bytes(gateway.download(path, params=params | {"format": "xlsx"}))

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client, TimedOut
 from rich.console import Console
 
 from quelea_cli.commands.market import import_file
 from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 _ENDED = ("succeeded", "failed")
-_POLL_SECONDS = 0.5
-_LONGEST_SECONDS = 3600.0
-"""After this the jobs go on without being watched."""
 
 
 def fetch(
@@ -77,21 +73,18 @@ def _show(out: Console, found: Json) -> None:
     say(out, f"fetch {found['run_id']}; `quelea market export {found['run_id']} FILE` records it")
 
 
-def _follow(gateway: Gateway, filings: list[Json], console: Console) -> None:
+def _follow(gateway: Client, filings: list[Json], console: Console) -> None:
     """Ask after the jobs until all have ended, and put their last state into the filings."""
-    end = time.monotonic() + _LONGEST_SECONDS
-    waiting = [one for one in filings if one["job"] and one["job"]["state"] not in _ENDED]
-    while waiting and time.monotonic() < end:
-        for one in waiting:
-            one["job"] = gateway.request("GET", f"/v1/jobs/{one['job']['id']}")
-            if one["job"]["state"] in _ENDED:
-                one["document_id"] = one["job"].get("document_id")
-                say(console, _line(one), "red" if one["job"]["state"] == "failed" else "")
-        waiting = [one for one in waiting if one["job"]["state"] not in _ENDED]
-        if waiting:
-            time.sleep(_POLL_SECONDS)
-    if waiting:
-        say(console, f"{len(waiting)} documents are still on their way; `quelea jobs` shows them.", "yellow")
+    waiting = {one["job"]["id"]: one for one in filings if one["job"] and one["job"]["state"] not in _ENDED}
+    try:
+        for job in gateway.follow(waiting):
+            one = waiting[job.id]
+            one["job"] = job.model_dump(mode="json")
+            if job.state in _ENDED:
+                one["document_id"] = job.document_id
+                say(console, _line(one), "red" if job.state == "failed" else "")
+    except TimedOut as error:
+        say(console, f"{error} `quelea jobs` shows what is on its way.", "yellow")
 
 
 def _line(filing: Json) -> str:

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlsplit
 
 import typer
+from quelea_client import Client, QueleaError
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from quelea_cli import folder_watch
-from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
+from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE, CliError, told
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 if TYPE_CHECKING:
     from quelea_cli.object_store import Prefix
@@ -189,7 +189,7 @@ def ingest(
         raise typer.Exit(1)
 
 
-def stay(gateway: Gateway, given: list[str], metadata: Json, collection: str, *, as_json: bool) -> None:
+def stay(gateway: Client, given: list[str], metadata: Json, collection: str, *, as_json: bool) -> None:
     """Keep watch over folders until SIGINT or SIGTERM: a line, or with as_json an object, for every document."""
     folders = [Path(one) for one in dict.fromkeys(given)]
     if wrong := [str(one) for one in folders if not one.is_dir()]:
@@ -235,7 +235,7 @@ def summary(uploads: list[Upload], passed_over: int) -> str:
 
 
 def run(
-    gateway: Gateway,
+    gateway: Client,
     uploads: list[Upload],
     metadata: Json,
     console: Console,
@@ -290,7 +290,7 @@ def _uri_below(folder: Path, file: Path) -> str:
     return f"upload:{whole.name}~{place}/{file.relative_to(folder).as_posix()}"
 
 
-def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console: Console) -> None:
+def _with_bars(gateway: Client, uploads: list[Upload], metadata: Json, console: Console) -> None:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -322,20 +322,21 @@ def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console:
         _follow(gateway, uploads, metadata, note)
 
 
-def _follow(gateway: Gateway, uploads: list[Upload], metadata: Json, note: Callable[[Upload], None]) -> None:
+def _follow(gateway: Client, uploads: list[Upload], metadata: Json, note: Callable[[Upload], None]) -> None:
     """Upload one after the other, asking for the oldest jobs in between, until all have ended."""
     waiting: list[Upload] = []
     pauses: Sequence[float] = _PAUSES
     for upload in uploads:
         try:
             _patiently(functools.partial(_send, gateway, upload, metadata), pauses)
-        except CliError as error:
-            if error.code not in (EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE):  # the next would fail the same way
+        except (CliError, QueleaError) as error:
+            failure = told(error)
+            if failure.code not in (EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE):  # the next would fail the same way
                 raise
-            upload.job = {"state": "failed", "error": error.message}
-            upload.away = error.code == EXIT_UNREACHABLE
+            upload.job = {"state": "failed", "error": failure.message}
+            upload.away = failure.code == EXIT_UNREACHABLE
             note(upload)
-            if error.code == EXIT_UNREACHABLE:
+            if upload.away:
                 pauses = ()  # the others are tried once each, until one is taken
             continue
         pauses = _PAUSES
@@ -352,14 +353,14 @@ def _patiently(call: Callable[[], T], pauses: Sequence[float] = _PAUSES) -> T:
     for pause in pauses:
         try:
             return call()
-        except CliError as error:
-            if error.code != EXIT_UNREACHABLE:
+        except QueleaError as error:
+            if told(error).code != EXIT_UNREACHABLE:
                 raise
         time.sleep(pause)
     return call()
 
 
-def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
+def _send(gateway: Client, upload: Upload, metadata: Json) -> None:
     into = {"collection": upload.collection} if upload.collection else {}
     if upload.url:
         page: Json = {"url": upload.url, "metadata": metadata, **into}
@@ -381,9 +382,7 @@ def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
         upload.job["state"] = "failed"
 
 
-def _ask_after(
-    gateway: Gateway, waiting: list[Upload], note: Callable[[Upload], None], *, at_most: int
-) -> list[Upload]:
+def _ask_after(gateway: Client, waiting: list[Upload], note: Callable[[Upload], None], *, at_most: int) -> list[Upload]:
     for upload in waiting[:at_most]:
         upload.job = _patiently(functools.partial(gateway.request, "GET", f"/v1/jobs/{upload.job['id']}"))
         note(upload)

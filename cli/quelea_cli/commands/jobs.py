@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 _REPLAY = "replay"
 """No job has this id: ids are made of hexadecimal digits."""

@@ -6,23 +6,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_client import Client
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 BUNDLES = "/v1/agent/bundles"
 market = typer.Typer(help="Import, list and export recorded market data for the agent.", no_args_is_help=True)
 
 
-def import_file(gateway: Gateway, file: Path) -> Json:
+def import_file(gateway: Client, file: Path) -> Json:
     """Bring a bundle in; its id and how many calls it has."""
     try:
-        data = file.read_bytes()
+        return gateway.import_bundle(file).model_dump()
     except OSError as error:
         raise CliError(f"Cannot read {file}: {error.strerror}.", EXIT_USAGE) from error
-    return gateway.request("POST", BUNDLES, content=data, headers={"Content-Type": "application/octet-stream"})
 
 
 @market.command("import")
@@ -44,15 +43,8 @@ def import_(
 @market.command("list")
 def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
     """List the bundles that runs can replay."""
-    found: list[Json] = []
-    token = ""
     with connect(url, api_key) as gateway:
-        while True:
-            page = gateway.request("GET", BUNDLES, params={"page_size": 200, "page_token": token})
-            found += page["bundles"]
-            token = page["next_page_token"] or ""
-            if not token:
-                break
+        found = gateway.items(BUNDLES, "bundles")
     if as_json:
         print_json({"bundles": found})
         return

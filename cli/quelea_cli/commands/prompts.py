@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import click
 import typer
+from quelea_client import Client
 from rich.table import Table
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, minute, print_json, say
+from quelea_cli.output import Json, consoles, minute, print_json, say
 
 prompts = typer.Typer(help="The prompt templates and their versions.", no_args_is_help=True)
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
@@ -214,18 +214,11 @@ def _path(name: str, language: str) -> str:
     return f"/v1/prompts/{quote(name, safe='')}/{language}"
 
 
-def _versions(gateway: Gateway, name: str, language: str) -> list[Json]:
-    found: list[Json] = []
-    token = ""
-    while True:
-        page = gateway.request("GET", f"{_path(name, language)}/versions", params={"page_token": token})
-        found += page["versions"]
-        token = page["next_page_token"] or ""
-        if not token:
-            return found
+def _versions(gateway: Client, name: str, language: str) -> list[Json]:
+    return gateway.items(f"{_path(name, language)}/versions", "versions")
 
 
-def _version(gateway: Gateway, name: str, language: str, version: str) -> Json:
+def _version(gateway: Client, name: str, language: str, version: str) -> Json:
     """A version with its text; the active one is open to every key."""
     if version == "active":
         listed: list[Json] = gateway.request("GET", "/v1/prompts", params={"name": name, "language": language})[

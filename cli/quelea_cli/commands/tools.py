@@ -12,9 +12,8 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, print_json, say
+from quelea_cli.output import Json, consoles, print_json, say
 
 tools_app = typer.Typer(help="The catalogue of data functions.", no_args_is_help=True)
 

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
-from quelea_cli.output import consoles, minute, print_json, say
+from quelea_cli.output import Json, consoles, minute, print_json, say
 
 WATCHES = "/v1/watches"
 watch = typer.Typer(help="Keep companies fresh: their new filings come by themselves.", no_args_is_help=True)
@@ -40,15 +39,8 @@ def add(
 @watch.command("list")
 def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
     """List the watched companies, with how the last look went."""
-    found: list[Json] = []
-    token = ""
     with connect(url, api_key) as gateway:
-        while True:
-            page = gateway.request("GET", WATCHES, params={"page_size": 200, "page_token": token})
-            found += page["watches"]
-            token = page["next_page_token"] or ""
-            if not token:
-                break
+        found = gateway.items(WATCHES, "watches")
     if as_json:
         print_json({"watches": found})
         return

@@ -10,9 +10,8 @@ import typer
 from rich.table import Table
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import consoles, minute, print_json, say
+from quelea_cli.output import Json, consoles, minute, print_json, say
 
 _MOST = 1000
 

@@ -10,7 +10,7 @@ import pytest
 from quelea_cli import demo
 from quelea_cli.demo import DemoQuestion, read_questions, through_the_web, wait_for_pages
 from quelea_cli.errors import CliError
-from quelea_cli.gateway import Gateway
+from quelea_client import Client
 from rich.console import Console
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def answer(route: str, source: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def ready(gateway: FakeGateway, *answers: dict[str, Any], page: dict[str, Any] = PAGE, jobs: Any = (JOB,)) -> Gateway:
+def ready(gateway: FakeGateway, *answers: dict[str, Any], page: dict[str, Any] = PAGE, jobs: Any = (JOB,)) -> Client:
     streams = [f"event: answer\ndata: {json.dumps(one)}\n\n".encode() for one in answers]
     gateway.answer("/v1/ask", *((200, stream) for stream in streams))
     gateway.answer("/v1/documents/d9/pages/4", (200, {"text": "13,507 million", "page": 4}))
     gateway.answer("/v1/web/pages", (200, {"pages": []}), (200, {"pages": [page]}))
     gateway.answer("/v1/jobs", *((200, {"jobs": [job]}) for job in jobs))
-    return Gateway(gateway.url)
+    return Client(gateway.url, "")
 
 
 @pytest.fixture(autouse=True)

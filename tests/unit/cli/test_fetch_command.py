@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 FETCH = "/v1/fetch"
 JOB: dict[str, Any] = {
     "id": "j9", "state": "queued", "error": None, "replayable": False, "unchanged": False, "document_id": None,
-    "progress": {"done": 0, "total": 0},
+    "progress": {"done": 0, "total": 0}, "filename": "a.htm", "stage": "", "attempts": 1, "lane": "upload",
 }  # fmt: skip
 DONE = {**JOB, "state": "succeeded", "document_id": "d9", "progress": {"done": 71, "total": 71}}
 COMING = {

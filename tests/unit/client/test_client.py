@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from quelea_client import (
     Client,
     Delta,
     JobFailed,
+    MissingExtra,
     NotFound,
+    NotRunning,
     RateLimited,
     TimedOut,
     Unauthenticated,
@@ -141,7 +144,7 @@ def test_only_what_changes_nothing_is_sent_again_and_not_for_ever() -> None:
     served = Served(busy, busy, httpx2.Response(200, json=ANSWER))
     assert served.client().ask("?").answer
     assert len(served.requests) == 3
-    for answer in (busy, httpx2.ConnectError("refused")):
+    for answer in (busy, httpx2.ReadError("gone")):
         served = Served(answer)
         with pytest.raises((Unavailable, Unreachable)):
             served.client(retries=1).ask("?")
@@ -161,8 +164,10 @@ def test_only_what_changes_nothing_is_sent_again_and_not_for_ever() -> None:
 
 
 def test_a_connection_that_cannot_be_made_says_what_to_do() -> None:
-    with pytest.raises(Unreachable, match="quelea up"):
-        Served(httpx2.ConnectError("refused")).client(retries=0).info()
+    served = Served(httpx2.ConnectError("refused"))
+    with pytest.raises(NotRunning, match="quelea up"):
+        served.client().info()
+    assert len(served.requests) == 1  # nobody listens on this machine: waiting does not help
     with pytest.raises(TimedOut, match="larger timeout="):
         Served(httpx2.ReadTimeout("slow")).client().info()
 
@@ -310,3 +315,84 @@ def test_usage_is_asked_for_by_its_days() -> None:
     assert (found.day, found.questions) == ("2026-11-27", 3)
     sent = served.requests[0].url.params
     assert (sent["from"], sent["to"], sent["by"]) == ("2026-11-01", "2026-11-30", "day")
+
+
+def filing(state: str, job_id: str = "") -> dict[str, Any]:
+    return {
+        "id": "edgar:1", "form": "10-K", "title": "t", "url": "https://www.sec.gov/a.htm", "filed": "2025-01-27",
+        "period_end": "2024-12-31", "state": state, "document_id": None if job_id else "d8",
+        "job": job("queued") | {"id": job_id} if job_id else None,
+    }  # fmt: skip
+
+
+FETCHED = {
+    "run_id": "fetch-1", "source": "edgar", "company": "Kestrel", "ticker": "KST", "filed_from": "2024-01-01",
+    "filed_to": "2026-01-01", "left_out": 0,
+    "filings": [filing("stored"), filing("queued", "j1"), filing("queued", "j2")],
+}  # fmt: skip
+
+
+def test_a_fetch_waits_for_its_filings_and_says_which_failed() -> None:
+    states = [
+        job("running", 1),
+        job("failed", error="It is encrypted.") | {"id": "j2"},
+        job("succeeded", 2, document_id="d9"),
+    ]
+    served = Served(httpx2.Response(202, json=FETCHED), *(httpx2.Response(200, json=one) for one in states))
+    told: list[UploadProgress] = []
+    found = served.client().fetch("KST", forms=["10-K"], years=2, on_progress=told.append)
+    assert json.loads(served.requests[0].content) == {"company": "KST", "forms": ["10-K"], "years": 2}
+    assert [one.url.path for one in served.requests[1:]] == ["/v1/jobs/j1", "/v1/jobs/j2", "/v1/jobs/j1"]
+    assert [one.done for one in told] == [1, 0, 2]
+    assert [one.document_id for one in found.filings] == ["d8", "d9", None]
+    assert [one.job.error for one in found.failed if one.job] == ["It is encrypted."]
+    table = found.to_frame()
+    assert table["state"].tolist() == ["stored", "succeeded", "failed"]
+    assert "It is encrypted." in (found._repr_html_() or "")
+    served = Served(httpx2.Response(202, json=FETCHED))
+    assert [one.state for one in served.client().fetch("KST", wait=False).filings] == ["stored", "queued", "queued"]
+    assert len(served.requests) == 1
+    running = httpx2.Response(200, json=job("running"))
+    with pytest.raises(TimedOut, match="j1 and 1 more are not done after 0 s"):
+        Served(httpx2.Response(202, json=FETCHED), running).client().fetch("KST", seconds=0)
+
+
+def test_a_thumb_carries_what_the_answer_was_made_of() -> None:
+    thumb = {
+        "id": "t1", "created": "2026-11-27T01:02:03Z", "thumb": "down", "question": "?", "answer": "a", "why": "",
+        "reasons": ["wrong_figure"], "answer_id": "", "as_of": "", "model": "", "prompt_version": "",
+        "document_ids": ["d1"],
+    }  # fmt: skip
+    served = Served(httpx2.Response(200, json=ANSWER), httpx2.Response(201, json=thumb))
+    client = served.client()
+    assert client.rate(client.ask("What was turnover?"), "down", reasons=["wrong_figure"]).id == "t1"
+    assert json.loads(served.requests[1].content) == {
+        "question": "What was turnover?", "answer": ANSWER["answer"], "thumb": "down", "reasons": ["wrong_figure"],
+        "as_of": "2032-03-01", "document_ids": ["d1"],
+    }  # fmt: skip
+
+
+def test_any_route_can_be_asked() -> None:
+    pages = [
+        {"prompts": [{"name": "a"}], "next_page_token": "x"},
+        {"prompts": [{"name": "b"}], "next_page_token": None},
+    ]
+    served = Served(*(httpx2.Response(200, json=one) for one in pages))
+    assert [one["name"] for one in served.client().items("/v1/prompts", "prompts", {"language": "en"})] == ["a", "b"]
+    assert dict(served.requests[1].url.params) == {"language": "en", "page_size": "1000", "page_token": "x"}
+    served = Served(refused(503, "UNAVAILABLE", "Wait.", {"retry-after": "0"}), httpx2.Response(204))
+    assert served.client().request("GET", "/v1/x") is None
+    with pytest.raises(Unavailable):
+        Served(refused(503, "UNAVAILABLE", "Wait.", {"retry-after": "0"})).client().request("DELETE", "/v1/x")
+    sent = events(("step", {"run": "r1"}), ("error", {"run": "r1", "message": "It failed."}))
+    assert [one.name for one in Served(sent).client().events("GET", "/v1/agent/runs/r1/events")] == ["step", "error"]
+
+
+def test_records_are_tables_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Served(httpx2.Response(200, json=ANSWER)).client().ask("?")
+    assert "<table" in (answer.citations._repr_html_() or "")
+    assert "Turnover" in (answer.figures._repr_html_() or "")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert answer.citations._repr_html_() is None
+    with pytest.raises(MissingExtra, match="pip install"):
+        answer.citations.to_frame()

@@ -58,10 +58,10 @@ class _Tools(list[Tool]):
         return add
 
 
-async def _note_failures(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def _note_failures(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """What fails before an action begins (an unknown tool, arguments that do not fit) is noted for the audit log."""
     try:
-        result = await call_next(context)
+        result = await call_next(ctx)
     except Exception:
         audit.note_failure(InvalidInput.http_status)
         raise
