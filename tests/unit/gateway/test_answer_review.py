@@ -278,7 +278,9 @@ async def write(draft, *evidence):
 
 
 async def test_what_a_figure_is_compared_with_is_not_of_the_sentences_time_where_a_marker_stands_between():
-    draft = "AWS operating income was {6,976 [1]} in the third quarter of 2023, compared with {5,403 [1]} a year before."
+    draft = (
+        "AWS operating income was {6,976 [1]} in the third quarter of 2023, compared with {5,403 [1]} a year before."
+    )
     assert (await write(draft, SEGMENT)).notices == ()
     wrong = "AWS operating income was {5,403 [1]} in the third quarter of 2023."
     assert names(await write(wrong, SEGMENT)) == ["figures"]

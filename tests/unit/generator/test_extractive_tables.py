@@ -163,3 +163,39 @@ def test_the_length_of_time_asked_for_chooses_the_column() -> None:
     )
     lines, _ = ask("What were total net sales in the first half of 2024?", half)
     assert "$ 171,020 (" in lines[1]
+
+
+def _annual(number: int, text: str, label: str = "FY2024") -> Evidence:
+    return Evidence(
+        number=number, text=text, header=f"Norbert Mills (NBM) · 10-K · {label}", is_table=True,
+        company="Norbert Mills", period_end="2024-12-31", period_label=label,
+    )  # fmt: skip
+
+
+YEAR = _annual(1, "Year Ended December 31,\n2024\t2023\nNet sales\t$ 81,797\t$ 82,959\nNet income\t$ 9,100\t$ 9,000")
+QUARTERS = _annual(
+    2, "单位：元\n第一季度\t第二季度\t第三季度\t第四季度\n营业收入\t62,991.27\t62,612.94\t74,793.00\t117,627.09"
+)
+WHOLE = _annual(1, "单位：元\n2024 年度\t2023 年度\n营业收入\t318,024.30\t320,070.13")
+
+
+def test_a_years_figure_is_not_a_quarters() -> None:
+    assert ask("What were Norbert Mills' net sales in the fourth quarter of 2024?", YEAR)[0] == []
+    assert "81,797" in ask("What were Norbert Mills' net sales in 2024?", YEAR)[0][1]
+    said = _annual(2, "Net sales were $ 21,400 million in the fourth quarter of 2024.")
+    _, line, *_ = ask("What were Norbert Mills' net sales in the fourth quarter of 2024?", YEAR, said)[0]
+    assert "21,400" in line
+
+
+def test_a_balance_at_the_years_end_is_that_of_its_last_quarter() -> None:
+    balance = _annual(1, "December 31,\t2024\t2023\nInventories\t$ 1,200\t$ 1,300")
+    assert (
+        "1,200" in ask("What were Norbert Mills' inventories at the end of the fourth quarter of 2024?", balance)[0][1]
+    )
+
+
+def test_the_table_of_quarters_comes_before_the_years_where_a_quarter_is_asked_for() -> None:
+    _, line, *_ = ask("Norbert Mills 2024年第四季度营业收入是多少？", WHOLE, QUARTERS)[0]
+    assert "117,627.09" in line
+    _, whole, *_ = ask("Norbert Mills 2024年营业收入是多少？", QUARTERS, WHOLE)[0]
+    assert "318,024.30" in whole

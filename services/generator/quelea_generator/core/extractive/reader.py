@@ -17,7 +17,7 @@ from quelea_generator.core.extractive.computing.calculation import compute_answe
 from quelea_generator.core.extractive.computing.statements import OPENING
 from quelea_generator.core.extractive.decline import find_decline, keep_named, lacks_qualifier
 from quelea_generator.core.extractive.opinions import opinion_asked
-from quelea_generator.core.extractive.question import read_question
+from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, has_figure, score_candidates, states_item
 from quelea_generator.core.extractive.selection import select
 from quelea_generator.core.extractive.spans import is_caption
@@ -30,6 +30,7 @@ from quelea_generator.core.extractive.subjects import (
     rank_named_first,
     separate_parent_company,
 )
+from quelea_generator.core.extractive.table_heads import is_longer, speaks_of_quarter
 from quelea_generator.core.figures import write_figures
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Quote, Task
 
@@ -91,6 +92,7 @@ def _answer(task: Task) -> Answer:
     ranked = keep_topic(query.topic, ranked)
     if query.counted:
         ranked = [one for one in ranked if has_figure(query, one)] or ranked
+    ranked = _of_the_quarter(query, ranked)
     subjects = find_subjects(task.question, task.evidence)
     if subjects:
         ranked = rank_named_first(
@@ -105,6 +107,17 @@ def _answer(task: Task) -> Answer:
     if decline := find_decline(task, query, chosen, opinion):
         return Answer(decline=decline)
     return Answer((opening(query.language, opinion), *write_lines(query, chosen)), tuple(_quote(one) for one in chosen))
+
+
+def _of_the_quarter(query: Query, ranked: list[Candidate]) -> list[Candidate]:
+    """Without rows of a whole year where a quarter of it is asked for.
+
+    Where there were such, and nothing but a figure is the answer, of the sentences only those that speak of a quarter.
+    """
+    kept = [one for one in ranked if not is_longer(query, one.evidence, one.span)]
+    if len(kept) == len(ranked) or not query.counted:
+        return kept
+    return [one for one in kept if one.span.row is not None or speaks_of_quarter(one.text)]
 
 
 def _of_statements(task: Task) -> Answer:

@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     r"|(?P<year>(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d))",
     re.IGNORECASE,
 )
+_OF_QUARTER, _OF_YEAR = LANGUAGES.pattern("passages.of_quarter"), LANGUAGES.pattern("passages.of_year")
 _QUARTER_HEAD = re.compile("第([一二三四1-4])季度")
 _HEAD_YEAR = re.compile(r"(?:19|20)\d\d")
 _NOW, _BEFORE = ("本", "期末"), ("上", "期初")
@@ -200,7 +201,8 @@ def _fit(query: Query, evidence: Evidence, column: Column, found: Sequence[Colum
 
 
 def table_fit(query: Query, evidence: Evidence, span: Span) -> float:
-    """-1 when the row's table is of another period than the one that is meant, else 0.
+    """-1 when the row's table is of another period than the one that is meant, 1 when a column of a year's table is the
+    quarter that is asked for, else 0.
 
     Trailing twelve months in a quarterly filing, quarters alone where nine months are asked for, or a table whose dates
     are all others: another company's summary.
@@ -212,6 +214,8 @@ def table_fit(query: Query, evidence: Evidence, span: Span) -> float:
     quarterly = bool(query.quarter) or re.search(r"Q[1-4]", evidence.period_label) is not None
     months = {column.months for column in heads if column.months}
     if any(column.quarter for column in heads):
+        if query.quarter in {column.quarter for column in heads}:
+            return 1.0
         return 0.0 if query.quarter or query.breakdown else -1.0  # the quarters of a year that is asked for whole
     if _is_beside(query, evidence) and choose_column(query, evidence, heads) is None:
         return -1.0  # the row begins with the filing's own period, which is not the one asked for
@@ -225,6 +229,28 @@ def table_fit(query: Query, evidence: Evidence, span: Span) -> float:
     if end and days and end not in days and (not query.years or is_own(query, evidence)):
         return -1.0
     return 0.0
+
+
+def speaks_of_quarter(text: str) -> bool:
+    """It names a quarter, or three months."""
+    return _OF_QUARTER.search(text) is not None
+
+
+def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
+    """The row is of the whole year where a quarter of it is asked for: nothing that flows is the same in both."""
+    label = evidence.period_label
+    if span.row is None or not query.quarter or query.months > 3 or not label or re.search(r"Q[1-4]", label):
+        return False
+    head = f"{evidence.table_head}\n{head_of(evidence, span)}"
+    if _OF_QUARTER.search(f"{head}\n{span.row.label}"):
+        return False
+    if _OF_YEAR.search(head):
+        return True
+    heads = [column for column in match_columns(head, span.row.cells) if column and not column.is_change]
+    months = {column.months for column in heads if column.months}
+    if months:
+        return min(months) > 3
+    return bool(heads) and not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 
 def is_own(query: Query, evidence: Evidence) -> bool:
