@@ -31,6 +31,8 @@ class Script:
     probe: list[dict[str, Any]] = field(default_factory=lambda: PROBE)
     deltas: list[dict[str, Any]] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
+    refuses: bool = False
+    """All but the trial."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -48,6 +50,8 @@ def application(script: Script) -> FastAPI:
         script.bodies.append(body)
         if script.statuses:
             return JSONResponse({"error": {"message": "tools param requires --jinja flag"}}, script.statuses.pop(0))
+        if script.refuses and not is_probe(body):
+            return JSONResponse({"error": {"message": "maxLength is not supported in parameters"}}, 400)
         deltas = script.probe if is_probe(body) else script.deltas
         choices: list[dict[str, Any]] = [{"index": 0, "delta": one, "finish_reason": None} for one in deltas]
         choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
@@ -148,6 +152,14 @@ async def test_a_server_that_refuses_the_field_has_none(base_url: str, script: S
         assert await read(chat) == [ChatPiece(finish=NO_FUNCTIONS)]
         assert await read(chat) == [ChatPiece(finish=NO_FUNCTIONS)]
     assert len(script.bodies) == 1
+
+
+async def test_functions_that_a_server_refuses_though_the_trial_went_well(base_url: str, script: Script) -> None:
+    script.refuses = True
+    async with endpoint(base_url) as chat:
+        assert await read(chat) == [ChatPiece(finish=NO_FUNCTIONS)]
+        script.refuses = False
+        assert (await read(chat))[-1].finish == "tool_calls"
 
 
 async def test_a_server_that_is_full_is_tried_again(base_url: str, script: Script) -> None:

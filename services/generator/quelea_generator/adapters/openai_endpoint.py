@@ -124,10 +124,11 @@ class OpenAIEndpoint:
         """
         answer = _Answer(request.max_tokens)
         with map_errors(own_model=request.model == self.model):
-            if request.functions and not await self._functions.has(request.model):
+            opened = await self._open_for(request)
+            if opened is None:
                 yield ChatPiece(finish=NO_FUNCTIONS)
                 return
-            response, chunks, chunk = await self._open_for(request)
+            response, chunks, chunk = opened
             try:
                 finished = False
                 piece = answer.read(chunk)
@@ -178,8 +179,13 @@ class OpenAIEndpoint:
                 await response.close()
         return piece is not None and is_call_of_probe(piece.calls)
 
-    async def _open_for(self, request: ChatRequest) -> _Opened:
-        """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
+    async def _open_for(self, request: ChatRequest) -> _Opened | None:
+        """As _open; a schema is enforced by the endpoint where it can, else said in the prompt.
+
+        None: functions were asked for, and the model calls none, or the endpoint refuses these.
+        """
+        if request.functions:
+            return await self._open_with_functions(request)
         schema = request.schema
         if schema is None:
             return await self._open(request_body(request))
@@ -197,6 +203,16 @@ class OpenAIEndpoint:
         opened = await self._open(in_prompt)
         self._schemas.refused(schema)  # only now: without the schema the request is a good one
         return opened
+
+    async def _open_with_functions(self, request: ChatRequest) -> _Opened | None:
+        if not await self._functions.has(request.model):
+            return None
+        try:
+            return await self._open(request_body(request))
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if is_too_long(error):
+                raise
+            return None  # what it does not like of them it may like of others: nothing is remembered
 
     async def _open(self, body: dict[str, Any]) -> _Opened:
         """The response and its first chunk."""
