@@ -46,7 +46,7 @@ def write_gguf(adapter: Path, base: Path, out: Path) -> None:
         layer = names.get_name(f"{match['layer']}.weight", (".weight",)) if match else None
         if match is None or layer is None:
             raise BadInput(f"llama.cpp knows no layer for {name}; serve the adapter with vLLM")
-        writer.add_tensor(f"{layer}.weight.lora_{match['side'].lower()}", weight.float().numpy())
+        writer.add_tensor(f"{layer}.lora_{match['side'].lower()}", weight.float().numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
