@@ -73,7 +73,7 @@ async def test_a_thumb_is_shown_where_its_answer_is_saved(web):
     assert len((await web.get("/v1/feedback")).json()["feedback"]) == 2
 
 
-async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_they_are_to_be_forgotten(stand, web):
+async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_forgotten(stand, web, monkeypatch):
     one, other = await made(web), await made(web, "other")
     answer = await ask(web, one)
     await ask(web, other)
@@ -86,9 +86,13 @@ async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_they_are_
     assert (await web.delete(f"/v1/documents/{gone}")).json()["answers_forgotten"] == 0
     after = (await web.get(f"{PATH}/{one}")).json()
     assert after == {**whole, "removed": [gone]}
-    stand.world.retriever_error = Unavailable("away")
-    assert (await web.get(f"{PATH}/{one}")).json() == {**whole, "removed": None}
-    stand.world.retriever_error = None
+    with monkeypatch.context() as away:
+
+        async def fail(**_):
+            raise Unavailable("The retriever is away.")
+
+        away.setattr(stand.gateway.retriever, "documents", fail)
+        assert (await web.get(f"{PATH}/{one}")).json() == {**whole, "removed": None}
     stand.world.documents[gone] = kept
     figure = answer["citations"][0]["quote"]
     deleted = await web.delete(f"/v1/documents/{gone}", params={"forget_quotes": "true"})

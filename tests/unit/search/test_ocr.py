@@ -48,39 +48,34 @@ def test_a_scanned_statement_is_read_to_rows_and_facts(scan: bytes) -> None:
     assert {("revenue", "81797000000"), ("net_income", "19881000000")} <= stated
 
 
-@pytest.mark.skipif(not ocr.is_installed(), reason="the extra ocr is not installed: make ocr")
 @pytest.mark.parametrize("turned", [0, 90])
-def test_a_quote_of_a_scan_is_marked_where_it_is_printed(scan: bytes, turned: int) -> None:
-    line = "Total net sales\t81,797\t82,959\t293,787\t304,182"
-    text = read_file(scan, "scan.pdf", DocumentFacts(), ParseLimits(), {0: read_scan(scan, 0)}).pages[0]
-    start = text.index(line)
-    out = BytesIO()
-    with pdfium.PdfDocument(scan) as document:  # shown turned, and printed so that it is upright again
-        page = document[0]
-        width, height = page.get_size()
-        if turned:
-            picture = page.render(scale=150 / 72, grayscale=True).to_pil().rotate(turned, expand=True)
-            with pdfium.PdfDocument(pictures(picture)) as again:
-                again[0].set_rotation(turned)
-                again.save(out)
-    found = locate(out.getvalue() or scan, 1, text, start, start + len(line))
+def test_a_quote_of_a_scan_is_marked_where_ocr_sees_it(monkeypatch: pytest.MonkeyPatch, turned: int) -> None:
+    label, cell = "Total net sales of the company in the quarter", "81,797"
     with pdfium.PdfDocument(FILING) as filing:
-        layer = filing[INCOME_STATEMENT].get_textpage()
-        printed = locate(FILING.read_bytes(), INCOME_STATEMENT + 1, layer.get_text_range(), *_place(layer, "81,797"))
-    assert (found.found, found.no_text) == (1.0, False)
-    assert len(found.boxes) == 5  # the label and four cells
-    (want,) = printed.boxes
-    near = [
-        one if not turned else type(one)(one.bottom, height - one.right, one.top, height - one.left)
-        for one in found.boxes
+        page = filing[INCOME_STATEMENT]
+        height = page.get_height()
+        printed = page.get_textpage().get_text_range()
+        picture = page.render(scale=1, grayscale=True).to_pil().convert("L")
+    start = printed.index(cell)
+    (want,) = locate(FILING.read_bytes(), INCOME_STATEMENT + 1, printed, start, start + len(cell)).boxes
+    seen = [
+        ocr.Box(label, 20.0, 300.0, want.bottom, want.top - want.bottom),
+        ocr.Box(cell, want.left, want.right, want.bottom, want.top - want.bottom),
     ]
-    assert any(abs(one.left - want.left) < 6 and abs(one.bottom - want.bottom) < 6 for one in near), (want, near)
-    assert all(0 <= one.left < one.right <= width for one in near)
-
-
-def _place(layer: pdfium.PdfTextPage, words: str) -> tuple[int, int]:
-    start = layer.get_text_range().index(words)
-    return start, start + len(words)
+    monkeypatch.setattr(ocr, "find_boxes", lambda _page: seen)
+    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    out, scan = BytesIO(), BytesIO()
+    picture.rotate(turned, expand=True).save(out, "PDF", resolution=72)
+    with pdfium.PdfDocument(out.getvalue()) as document:
+        document[0].set_rotation(turned)  # it is shown upright
+        document.save(scan)
+    found = locate(scan.getvalue(), 1, f"{label} {cell}", len(label) + 1, len(label) + 1 + len(cell))
+    assert (found.found, found.no_text) == (1.0, False)
+    sides = [(one.left, one.bottom, one.right, one.top) for one in found.boxes]
+    if turned:
+        sides = [(bottom, height - right, top, height - left) for left, bottom, right, top in sides]
+    around = [pick(side[at] for side in sides) for at, pick in enumerate((min, min, max, max))]
+    assert around == pytest.approx([want.left, want.bottom, want.right, want.top], abs=1.0)
 
 
 def test_pages_with_text_are_not_scans() -> None:

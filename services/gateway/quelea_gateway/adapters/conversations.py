@@ -108,9 +108,16 @@ class ConversationStore:
         turn = SavedTurn(_new_id(), _now(), question, answer, filters, collections, group)
         return await self._do(self._add, owner, conversation_id, turn)
 
-    async def mark(self, owner: str, conversation_id: str, text: str, thumb: Mapping[str, Any]) -> None:
-        """Keep a thumb with the newest answer of this text; where there is none, nothing is kept. Raises NotFound."""
-        await self._do(self._mark, owner, conversation_id, text, thumb)
+    async def mark(self, owner: str, conversation_id: str, said: Said, thumb: Mapping[str, Any]) -> None:
+        """Keep a thumb with an answer.
+
+        It is the newest of this text, one to this question before others (a follow-up's thumb has the question as it
+        stands alone). Where there is none of the text, nothing is kept.
+
+        Raises:
+            NotFound: There is no such conversation.
+        """
+        await self._do(self._mark, owner, conversation_id, said, thumb)
 
     async def forget(self, document_id: str) -> int:
         """Take a document's words out of everybody's answers; how many had some.
@@ -181,10 +188,11 @@ class ConversationStore:
             self._write_head(owner, head.with_turn(turn))
         return turn
 
-    def _mark(self, owner: str, conversation_id: str, text: str, thumb: Mapping[str, Any]) -> None:
+    def _mark(self, owner: str, conversation_id: str, given: Said, thumb: Mapping[str, Any]) -> None:
         with self._writing:
             head = self._head(owner, conversation_id)
-            for turn_id in sorted((one for one, said in head.said.items() if said.text == text), reverse=True):
+            fitting = [(said == given, one) for one, said in head.said.items() if said.text == given.text]
+            for _, turn_id in sorted(fitting, reverse=True):
                 if turn := self._turn(owner, turn_id, head.id):
                     marked = replace(turn, thumb=thumb)
                     self._storage.write(f"{folder_of(owner)}/{head.id}/{turn_id}.json", _json(marked.as_dict()))

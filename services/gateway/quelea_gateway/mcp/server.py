@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import CallToolResult, ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import Field
 from quelea_kit.errors import InvalidInput
 
@@ -65,7 +65,9 @@ async def _note_failures(ctx: ServerRequestContext[Any, Any], call_next: CallNex
     except Exception:
         audit.note_failure(InvalidInput.http_status)
         raise
-    if isinstance(result, CallToolResult) and result.is_error:
+    # As the wire has it, or as an object: the SDK says that it may be either.
+    is_error = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", False)
+    if is_error:
         audit.note_failure(InvalidInput.http_status)
     return result
 

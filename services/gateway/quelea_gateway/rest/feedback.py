@@ -11,6 +11,7 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_kit.text_fields import check_length
 
 from quelea_gateway.core import feedback as core
+from quelea_gateway.core.conversations import Said
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import gateway_of, key_of
@@ -105,7 +106,7 @@ async def _add(request: Request, given: core.Feedback, body: FeedbackIn) -> core
     stored = await gateway.feedback.add(owner, given)
     if body.conversation_id:
         thumb = {"thumb": stored.thumb, "why": stored.why, "reasons": list(stored.reasons)}
-        await gateway.conversations.mark(owner, body.conversation_id, stored.answer, thumb)
+        await gateway.conversations.mark(owner, body.conversation_id, Said(stored.question, stored.answer), thumb)
     return stored
 
 
