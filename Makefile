@@ -208,6 +208,11 @@ runner-image: dev ## The image in which untrusted code runs, built without a reg
 images: dev tools ## Every service's image, built without a registry. BASE=image, SERVICES="gateway search", SOURCE=url, TORCH=1, CUDA=1.
 	$(BIN)/python deploy/images/services.py $(if $(BASE),--base $(BASE)) $(if $(SOURCE),--source $(SOURCE)) $(if $(TORCH),--torch) $(if $(CUDA),--cuda) $(SERVICES)
 
+.PHONY: push
+push: dev ## Tag the images and push them to a registry, which prints their digests. REGISTRY=host[:port][/folder], TAG=latest for one more tag, IMAGES="quelea-gateway".
+	@test -n "$(REGISTRY)" || { echo "make push REGISTRY=host[:port][/folder]" >&2; exit 2; }
+	$(BIN)/python deploy/images/push.py $(REGISTRY) $(if $(TAG),--tag $(TAG)) $(IMAGES)
+
 .PHONY: test-images
 test-images: dev ## The images, run together on a Docker network as on a cluster. Skipped, and said so, without an engine.
 	@if docker version >/dev/null 2>&1; then \

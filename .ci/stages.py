@@ -197,7 +197,7 @@ def everything(*, install: bool) -> list[Stage]:
 
 def debian() -> int:
     """Install what tests of real components want from Debian, as root; elsewhere say what is missing."""
-    wanted = {"chromium": "chromium", "prometheus": "prometheus"}
+    wanted = {name: name for name in ("chromium", "prometheus", "docker-registry", "docker-compose")}
     missing = [package for command, package in wanted.items() if not shutil.which(command)]
     if not missing:
         return 0
@@ -214,7 +214,7 @@ def debian() -> int:
 class Run:
     """Starts stages, waits for them, tells what they said."""
 
-    def __init__(self, stages: list[Stage], places: int) -> None:
+    def __init__(self, stages: list[Stage], places: float) -> None:
         self.stages = {one.name: one for one in stages}
         unknown = {need for one in stages for need in one.needs} - set(self.stages)
         if unknown:
@@ -333,12 +333,13 @@ class Run:
         for one in sorted(self.stages.values(), key=lambda one: one.began + one.seconds or 1e12):
             start = _clock(one.began - self.began) if one.began else "-"
             code = "-" if one.code is None else str(one.code)
-            result = one.last[:90] if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
+            result = "" if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
             took, cpu = _clock(one.seconds), _clock(one.cpu)
             lines.append(f"{one.name:{width}}  {start:>6}  {took:>6}  {cpu:>6}  {code:>4}  {result}")
-        all_cpu = sum(one.cpu for one in self.stages.values())
-        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(all_cpu):>6}")
-        return "\n".join(lines)
+        all_cpu, took = sum(one.cpu for one in self.stages.values()), time.monotonic() - self.began
+        busy = f"{all_cpu / took / (os.cpu_count() or 1):.0%} of all cores"
+        lines.append(f"{'all':{width}}  {'':6}  {_clock(took):>6}  {_clock(all_cpu):>6}        {busy}")
+        return "\n".join(line.rstrip() for line in lines)
 
 
 def _signal(one: Stage, number: int) -> None:
@@ -390,7 +391,9 @@ def main() -> int:
     parser.add_argument("what", choices=["commit", "all", "debian"])
     parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
     parser.add_argument("--coverage", action="store_true", help="of unit and contract tests; `all` always has it")
-    parser.add_argument("--places", type=int, default=places_here(), help="stages at a time")
+    parser.add_argument(
+        "--places", type=float, default=places_here(), help="stages at a time; 2.5: one more that mostly waits"
+    )
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
     if options.what == "debian":
@@ -410,7 +413,8 @@ def main() -> int:
         code = run.go()
     finally:
         run.end()
-        print("", run.table(), slow_tests(), sep="\n", flush=True)
+        # The table after the tests: who sees only the last lines needs it most.
+        print("", slow_tests(), "", run.table(), sep="\n", flush=True)
         for one in run.of(FAILED):
             print(f"FAILED: {one.name} ({one.log.relative_to(ROOT)})", flush=True)
             print(*(f"  {line}" for line in failures(one)), sep="\n", flush=True)

@@ -78,6 +78,10 @@ class _Handler(BaseHTTPRequestHandler):
             choice: Json = {"index": 0, "message": {"role": "assistant", "content": "1"}, "finish_reason": "length"}
             self._send(json.dumps({**head, "object": "chat.completion", "choices": [choice]}).encode())
             return
+        if body.get("tools"):  # what is recorded are decisions as JSON
+            refusal = {"error": {"message": "This model calls no functions.", "code": "no_functions"}}
+            self._send(json.dumps(refusal).encode(), status=400)
+            return
         text = self.server.decide(body)
         if text is None:
             self._send(json.dumps({"error": {"message": _USED_UP, "code": "used_up"}}).encode(), status=400)

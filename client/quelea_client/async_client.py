@@ -312,9 +312,10 @@ class AsyncClient:
         """A document."""
         return await self._get(Document, route("documents", document_id))
 
-    async def delete_document(self, document_id: str) -> None:
-        """Remove a document everywhere."""
-        await self._sent("DELETE", route("documents", document_id))
+    async def delete_document(self, document_id: str, *, forget_quotes: bool = False) -> None:
+        """Remove a document everywhere; with `forget_quotes` from saved answers too."""
+        params = query({"forget_quotes": forget_quotes or None})
+        await self._sent("DELETE", route("documents", document_id), params=params)
 
     async def page(self, document_id: str, number: int) -> Page:
         """A page's text; pages count from 1."""

@@ -19,13 +19,17 @@ class Unbuildable(Exception):
     """What is missing, and what to do."""
 
 
-def run(*command: str, cwd: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    """A command's output; its failure is Unbuildable with the end of what it said."""
+def run(
+    *command: str, cwd: Path | None = None, environment: dict[str, str] | None = None, seconds: float | None = None
+) -> str:
+    """A command's output; Unbuildable when it fails, with the end of what it said, or takes longer than `seconds`."""
     env = {**os.environ, **(environment or {})}
     try:
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd, env=env)  # noqa: S603 - fixed commands
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd, env=env, timeout=seconds)  # noqa: S603 - fixed commands
     except FileNotFoundError:
         raise Unbuildable(f"{command[0]} is not on this machine") from None
+    except subprocess.TimeoutExpired:
+        raise Unbuildable(f"{' '.join(command[:3])} was given {seconds:.0f} s and has not ended") from None
     except subprocess.CalledProcessError as error:
         tail = (error.stdout + error.stderr).strip()[-2000:]
         raise Unbuildable(f"{' '.join(command[:3])} failed:\n{tail}") from None

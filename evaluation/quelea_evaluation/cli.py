@@ -30,7 +30,7 @@ COMMANDS = {
 }
 """Command → the room whose `commands.app` has it."""
 
-GROUPS: tuple[str, ...] = ("arena", "feedback", "omni")
+GROUPS: tuple[str, ...] = ("agent", "arena", "feedback", "omni")
 """Rooms whose commands stand under the room's own name: `quelea eval omni score`."""
 
 

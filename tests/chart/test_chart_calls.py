@@ -46,6 +46,7 @@ _JOBS = "jobs; tests/integration/retriever and search run their commands, test_c
 UNCOVERED = {
     ("search", "door"): "filings are fetched only when somebody asks for them: test_fetch_filings.py",
     ("worker", "door"): "likewise",
+    ("gateway", "redis"): "only with signIn or limits.shared: tests/integration/gateway/test_shared_redis.py",
     ("qdrant", "qdrant"): "members of a Qdrant cluster; no Qdrant server can be had where these tests run",
     (
         "evaluation",

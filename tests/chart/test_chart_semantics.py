@@ -67,6 +67,7 @@ _GIVEN_BY_THE_USER = {
     "outside": {"redis", "qdrant", "s3", "gateway-keys", "gateway-key", "engine"},
     "everything on": {"digest", "engine-key", "providers", "pull", "tls"},
     "airgapped": {"registry-internal"},
+    "signed in": {"sign-in"},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -22,8 +23,8 @@ def new_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
         return stacks[-1]
 
     yield start
-    for one in stacks:
-        one.stop()
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(Stack.stop, stacks))
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +63,9 @@ async def chromium():
         text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
         sys.stderr.write(f"\n{text}\n")
         pytest.skip(text)
-    from playwright.async_api import async_playwright
+    from playwright.async_api import async_playwright, expect
 
+    expect.set_options(timeout=60_000)  # as long as `opened` gives all other waits
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from playwright.async_api import expect
 from quelea_gateway.testing import standing
 from support.accessibility import faults
 from support.agent_stand import agent_standing
@@ -20,7 +21,7 @@ async def test_a_run_on_the_page(chromium):
         await tab.wait_for_selector("#agent-run .checks.good")
         assert "190.17" in await tab.inner_text("#agent-run .answer")
         assert await tab.locator("#agent-run .agent-fold pre", has_text="savefig").count() == 1
-        await tab.wait_for_function("document.querySelector('.agent-plot').naturalWidth === 10")
+        await expect(tab.locator(".agent-plot").first).to_have_js_property("naturalWidth", 10)
         assert "null" not in await tab.inner_text("#agent-run")
         titles = await tab.locator("#agent-run .source .source-title").all_inner_texts()
         assert titles == ["run of code · Step 2", "data call · Step 2"]

@@ -122,7 +122,7 @@ async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
         await link.focus()
         await page.keyboard.press("Enter")
         await page.wait_for_selector("#evaluation-run .documents a")
-        await page.wait_for_function("document.activeElement.id === 'evaluation-focus'")
+        await page.wait_for_selector("#evaluation-focus:focus")
         await page.click("#evaluation-run .documents a")
         text = await page.locator(".evaluation-item").inner_text()
         for said in ("<b>7</b>", "too slow", "Net sales were 7.", "Rather good.", "could not be read", "0.250"):

@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from playwright.async_api import expect
 from quelea_evaluation.arena.arena_folder import Arena
 from quelea_evaluation.arena.items import read_bench
 from quelea_evaluation.arena.person import PersonTalks
@@ -61,7 +62,7 @@ async def test_a_dialogue_on_the_page(chromium, tmp_path):
                 await page.reload()
                 assert await page.input_value("#rater") == "Ann"
                 await page.click("text=Begin")
-                assert await page.locator(".turn.user").all_text_contents() == ["one", "two"]
+                await expect(page.locator(".turn.user")).to_have_text(["one", "two"])
                 await page.click("text=Ask again")
                 await page.locator(".assistant", has_text="reply 2").wait_for()
                 await page.fill("#text", "three")

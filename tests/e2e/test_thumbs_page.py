@@ -57,3 +57,37 @@ async def test_a_thumb_and_why(chromium, tmp_path):
             await page.click("[data-thumb=up]")  # one more than is kept
             await page.locator(".thumbs .meta", has_text="export them").wait_for()
             assert await page.get_attribute("[data-thumb=up]", "aria-pressed") == "false"
+
+
+async def test_a_saved_answer_opened_again_has_its_thumb_and_says_which_source_is_gone(chromium):
+    async with (
+        standing() as running,
+        opened(chromium, running.url) as page,
+        httpx2.AsyncClient(base_url=running.url, trust_env=False, timeout=60) as client,
+    ):
+        await page.fill("#question", "What were Apple's total net sales in the third quarter of fiscal 2023?")
+        await page.press("#question", "Enter")
+        await page.wait_for_selector(".turn .thumbs")
+        await page.click("[data-thumb=down]")
+        await page.wait_for_selector(".thumbs .why:visible")
+        await page.check(".reasons input[value=incomplete]")
+        await page.fill(".thumbs .why-line input", "no cents")
+        await page.click(".thumbs .why button")
+        await page.wait_for_selector("[data-thumb=down][aria-pressed=true]")
+        async with asyncio.timeout(120):
+            while len((await client.get("/v1/feedback")).json()["feedback"]) < 2:
+                continue
+        await page.reload()
+        await page.wait_for_selector("[data-thumb=down][aria-pressed=true]")
+        assert await page.is_checked(".reasons input[value=incomplete]")
+        assert await page.input_value(".thumbs .why-line input") == "no cents"
+        assert await page.locator(".source.gone").count() == 0
+        quotes = await page.locator(".source .quote").all_inner_texts()
+        (conversation,) = (await client.get("/v1/conversations")).json()["conversations"]
+        saved = (await client.get(f"/v1/conversations/{conversation['id']}")).json()["saved"]
+        document = saved[0]["answer"]["citations"][0]["document_id"]
+        assert (await client.delete(f"/v1/documents/{document}")).status_code == 200
+        await page.reload()
+        await page.locator(".source.gone", has_text="not here any more").first.wait_for()
+        assert await page.locator(".source .quote").all_inner_texts() == quotes
+        assert await page.locator("button.source.gone").count() == 0

@@ -5,7 +5,7 @@
     .venv/bin/python tests/eval/sample_report.py FOLDER --report-only    # from a finished run, in seconds
 
 A stack of its own (ports 8196 and 8197 must be free) with three filings and the short news items of `samples/`, and
-Qwen2.5-Coder-1.5B-Instruct beside it. The model writes the questions (4 cells × 5: one topic, as it sorts nearly
+Qwen2.5-Coder-1.5B-Instruct beside it. The model writes the questions (4 cells of up to 5: one topic, as it sorts nearly
 every section under the economy), answers them closed book, and judges its own answers and those of Quelea's extractive
 reader; then both meet in an arena of 6 items (`sample_bench.json`), in both orders. Broken off, the same command goes
 on: every step keeps what it has.
@@ -115,7 +115,7 @@ def run(folder: Path) -> None:
             *(*omni, "generate", "--model-url", url, "--model", MODEL.stem, "--gateway", gateway),
             *("--tree", TREE, "--topic", "economy"),
             *("--task", "extractive", "--task", "multi_hop", "--task", "contrast", "--task", "long_form"),
-            *("--per-cell", 5, "--sections", 4, "--out", folder / "questions", *slow),
+            *("--per-cell", 5, "--tries", 2, "--sections", 4, "--out", folder / "questions", *slow),
             env=env,
         )
         made = folder / "questions" / "questions.jsonl"

@@ -21,7 +21,7 @@ import httpx2
 import lxml.html
 import pypdfium2 as pdfium
 from quelea_search.adapters.formats import parse
-from quelea_search.adapters.formats.pdf_spans import Box, Spans
+from quelea_search.adapters.formats.pdf_spans import Box, PrintedLetters, Spans
 from quelea_search.core.layout.alignment import fold
 from quelea_search.core.model import CELL, Line, LineKind, Page, ParseLimits
 
@@ -110,7 +110,7 @@ def measure(data: bytes, name: str) -> tuple[list[int], list[str]]:
     with pdfium.PdfDocument(data) as document:
         for number, page in enumerate(parsed.pages, start=1):
             words = document[number - 1].get_textpage()
-            spans = Spans(words, page.text)
+            spans = Spans(PrintedLetters(words), page.text)
             for line in page.lines:
                 for kind, (start, end) in _pieces(page, line):
                     found = spans.locate(start, end)

@@ -44,8 +44,8 @@ def model(_: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     line = body["messages"][1]["content"].split("\n\n[1]")[-1].split("[1]")[-1].splitlines()[1]
     if fields == {"topic"}:
         return chat_reply(json.dumps({"topic": int(line.split()[2].rstrip(":")) % 16 + 1}))
-    if fields == {"evaluation", "corrected"}:
-        return chat_reply('{"evaluation": 2, "corrected": null}')
+    if fields == {"inspection"}:
+        return chat_reply('{"inspection": {"evaluation": 2, "corrected": null}}')
     item = {"question": f"What of {line}?", "answers": ["7"], "passages": [{"section": 1, "text": line}]}
     return chat_reply(json.dumps({"items": [item]}))
 

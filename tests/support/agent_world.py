@@ -17,7 +17,7 @@ from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, RunAnswer, RunRequest, Usage
 from quelea_gateway.core.agent.ports import Completed, ModelInfo
 from quelea_gateway.core.agent.work import Ports, Rules
-from quelea_gateway.core.model import Message, Passage, Retrieved
+from quelea_gateway.core.model import NO_FUNCTIONS, Function, FunctionCall, Message, Passage, Retrieved
 
 URL = "https://quotes.example/NVDA"
 QUOTES = "date,close\n2026-11-09,181.25\n2026-11-13,190.17\n2026-11-20,186.5\n"
@@ -67,14 +67,18 @@ def kind_of(messages: Sequence[Message]) -> str:
     return "?"
 
 
-Said = str | Exception | Callable[[str, Sequence[Message]], Any]
+Said = str | tuple[FunctionCall, ...] | Exception | Callable[[str, Sequence[Message]], Any]
 
 
 class SayingModel:
     """Says by sub-task what a test gives: one text for all, a list in order (the last for ever), or a function."""
 
-    def __init__(self, says: dict[str, Said | list[Said]], context: int = 8192) -> None:
+    def __init__(
+        self, says: dict[str, Said | list[Said]], context: int = 8192, *, calls_functions: bool = False
+    ) -> None:
         self.says = says
+        self.calls_functions = calls_functions
+        self.offered: list[Sequence[Function]] = []
         self.context = context
         self.asked: list[tuple[str, Sequence[Message], str]] = []
         self.language_model = True
@@ -82,8 +86,13 @@ class SayingModel:
     async def info(self) -> ModelInfo:
         return ModelInfo("saying", self.context, self.language_model)
 
-    async def complete(self, messages: Sequence[Message], *, json_schema: str = "", **_: Any) -> Completed:
+    async def complete(
+        self, messages: Sequence[Message], *, json_schema: str = "", functions: Sequence[Function] = (), **_: Any
+    ) -> Completed:
+        if functions and not self.calls_functions:
+            return Completed("", NO_FUNCTIONS)
         kind = kind_of(messages)
+        self.offered.append(functions)
         self.asked.append((kind, messages, json_schema))
         said = self.says.get(kind, "")
         if isinstance(said, list):
@@ -94,6 +103,8 @@ class SayingModel:
                 said = await said
         if isinstance(said, Exception):
             raise said
+        if isinstance(said, tuple):
+            return Completed("", "stop", "saying", 100, 20, said)
         return Completed(said, "stop", "saying", 100, 20)
 
 

@@ -130,6 +130,24 @@ MATRIX: dict[str, Object] = {
     "everything on": _EVERYTHING,
     "cert-manager": merged(file("values-gpu.yaml"), {"tls": {"mode": "cert-manager", "stores": True}}),
     "generated certificates": merged(file("values-small.yaml"), {"tls": {"mode": "generated"}}),
+    "signed in": {
+        "signIn": {
+            "enabled": True,
+            "issuer": "https://login.example.com/realms/desk",
+            "audiences": ["quelea"],
+            "clientId": "quelea-page",
+            "existingSecret": "sign-in",
+            "members": [{"group": "desk", "tenant": "us", "rights": {"*": "read"}, "administrator": False}],
+            "publicUrl": "https://quelea.example.com",
+        },
+        "limits": {
+            "callsPerKey": "8",
+            "callsPerMinutePerKey": "60",
+            "callsPerTenant": "40",
+            "callsPerMinutePerTenant": "9",
+        },
+        "models": {"enabled": True, "set": "/models/sets/active"},
+    },
     "everything off": {"services": dict.fromkeys(SERVICES, _OFF), "networkPolicy": _OFF},
 }
 LONG_NAME = "a-release-with-the-longest-name-that-helm-takes-abcdef"[:53]

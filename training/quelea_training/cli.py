@@ -14,12 +14,16 @@ COMMANDS = {
     "pairs": "pairs",
     "ranker": "ranking",
     "review": "pairs",
+    "samples": "writer",
+    "sft": "writer",
+    "sft-test": "writer",
 }
 """Command → the room whose `commands.app` has it."""
 
 _TRAIN = "trains models and wants more packages: pip install quelea-training[train], in a checkout `make train`"
 _ADVICE = dict.fromkeys(
-    ("torch", "sentence_transformers", "transformers", "accelerate", "datasets", "peft", "tensorboardX"), _TRAIN
+    ("torch", "sentence_transformers", "transformers", "accelerate", "datasets", "peft", "tensorboardX", "trl", "gguf"),
+    _TRAIN,
 )
 
 app = typer.Typer(

@@ -73,7 +73,19 @@ def up(
     auth: Annotated[
         bool | None,
         typer.Option(
-            "--auth/--no-auth", help="Require API keys; default: only when other machines can reach the gateway."
+            "--auth/--no-auth",
+            help="Require API keys; default: only when other machines can reach the gateway, or people sign in.",
+        ),
+    ] = None,
+    sign_in: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="QUELEA_GATEWAY_OPENID_FILE",
+            help="Let people sign in, and programs send tokens: TOML file of an OpenID provider and its groups.",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            show_default=False,
         ),
     ] = None,
     reader: Annotated[
@@ -126,7 +138,8 @@ def up(
     options = Options(
         host=host,
         port=port,
-        auth=not is_loopback(host) if auth is None else auth,
+        auth=bool(sign_in) or not is_loopback(host) if auth is None else auth,
+        sign_in=sign_in,
         model="",
         reader=reader_settings(reader, openai_base_url, openai_model, openai_api_key),
         log_level="debug" if log_level is Level.debug else "info",
@@ -140,7 +153,9 @@ def up(
     if agent:
         check_engine(os.environ)
     if not options.auth and not is_loopback(host):
-        raise CliError(f"{host} can be reached from other machines, so --auth off is not allowed.", EXIT_USAGE)
+        raise CliError(f"{host} can be reached from other machines, so --no-auth is not allowed.", EXIT_USAGE)
+    if sign_in and not options.auth:
+        raise CliError("With --no-auth nobody has to sign in: leave it out, or --sign-in.", EXIT_USAGE)
     serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
 
 

@@ -56,13 +56,18 @@ def engine_service(model: Path, port: int, key: str, environment: Mapping[str, s
 
 
 def generator_settings(model: Path, port: int, key: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The generator's variables for that engine; short evidence, for two cores read some 70 tokens a second."""
+    """The generator's variables for that engine.
+
+    Short evidence, for two cores read some 70 tokens a second. Decisions of the agent are JSON, which the engine's
+    grammar keeps in shape whatever the model; calls of functions it would have to get right by itself.
+    """
     usual = {
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": environment.get("QUELEA_ENGINE_MAX_NUM_SEQS", "1"),
         "QUELEA_GENERATOR_QUEUE_WAIT_SECONDS": "120",
         "QUELEA_GENERATOR_EXCERPT_TOKENS": "360",
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "900",
         "QUELEA_GENERATOR_MAX_TOKENS": "200",
+        "QUELEA_GENERATOR_FUNCTION_CALLS": "no",
     }
     return {
         **{name: environment.get(name) or value for name, value in usual.items()},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack.home import Home
 
 
@@ -30,3 +32,27 @@ def settings_of(home: Home, service: str) -> dict[str, str]:
     if service == "embedder" and (verifier := model_in(folder(home), "verifier")):
         return {"QUELEA_EMBEDDER_CROSS_ENCODER": str(verifier)}
     return {}
+
+
+def adapter_for(home: Home, model: Path) -> dict[str, str]:
+    """Variables with which llama.cpp serves the model with the set's adapter; none where the set has none.
+
+    Raises:
+        CliError: The adapter is for another model, or was not written for llama.cpp.
+    """
+    adapter = model_in(folder(home), "adapter")
+    if adapter is None:
+        return {}
+    try:
+        of = str(json.loads((adapter / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"])
+    except (OSError, ValueError, KeyError) as error:
+        raise CliError(f"The adapter of the set in use cannot be read ({adapter}: {error}).", EXIT_USAGE) from error
+    file = adapter / "adapter.gguf"
+    if of != model.stem or not file.is_file():
+        why = f"is for {of}" if of != model.stem else "was not written for llama.cpp"
+        raise CliError(
+            f"The adapter of the set in use {why}, and the model here is {model.stem}: name its model with --gguf, or "
+            "take a set without it with `quelea models activate`.",
+            EXIT_USAGE,
+        )
+    return {"QUELEA_ENGINE_ADAPTER": str(file)}

@@ -17,7 +17,7 @@ from quelea_cli.stack.engine import engine_service, generator_settings, without_
 from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
-from quelea_cli.stack.model_set import settings_of
+from quelea_cli.stack.model_set import adapter_for, settings_of
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import LIVE, grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.web import LOOPBACK, PATIENCE, is_on, sample_port, sample_service, sample_settings
@@ -47,6 +47,8 @@ class Options:
     """Mutual TLS between the services."""
     agent: Path | None = None
     """Checkout whose catalogue of tools the agent uses; None: there is no agent."""
+    sign_in: Path | None = None
+    """File of the OpenID provider at which people sign in; None: keys alone."""
     fetch: bool = False
     """Whether filings are fetched from EDGAR and cninfo; also where the environment has a contact for the SEC."""
 
@@ -84,7 +86,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     reader = dict(options.reader)
     if options.gguf:
         engine_port, key = free_ports(1)[0], secrets.token_urlsafe(24)
-        engine = [engine_service(options.gguf, engine_port, key, environment)]
+        engine = [engine_service(options.gguf, engine_port, key, {**environment, **adapter_for(home, options.gguf)})]
         reader |= generator_settings(options.gguf, engine_port, key, environment)
         _note_model(home, reader)
     agent, with_agent, with_door = _agent(home, options, {**environment, **shared})
@@ -151,6 +153,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_EVALUATIONS_ADVICE": "" if is_installed() else ADVICE,
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
                 **(without_query_plan(environment) if engine else {}),
+                **({"QUELEA_GATEWAY_OPENID_FILE": str(options.sign_in)} if options.sign_in else {}),
                 **with_agent,
             },
             stop_group=1,

@@ -42,6 +42,10 @@ class Cell:
     questions: dict[str, int] = field(default_factory=dict)
     """Id → where it is among the drafts."""
     dropped: Dropped = field(default_factory=Counter)
+    writings: int = 0
+    """Calls that wrote for it."""
+    gave_up: bool = False
+    """It was left short when its calls were used up, with sections to spare."""
 
 
 class Drafts:
@@ -199,9 +203,16 @@ async def fill(
     calls: Calls,
     drafts: Drafts,
     per_cell: int,
+    tries: int,
     concurrency: int,
 ) -> list[Cell]:
-    """Write, inspect and clean questions until each cell has enough or its sections are used up."""
+    """Write, inspect and clean questions until each cell has enough, or its sections or its calls are used up.
+
+    Args:
+        per_cell: Questions of a cell, at most.
+        tries: Calls that write for a cell, at most, for each of these questions. A writer that quotes badly would
+            else be asked about every pair of sections.
+    """
     cells = [Cell(topic, task) for topic, task in wanted]
 
     async def work(cell: Cell) -> None:
@@ -209,6 +220,10 @@ async def fill(
         for places in candidates(topics.get(cell.topic, ()), cell.task):
             if len(cell.questions) >= per_cell:
                 return
+            if cell.writings == tries * per_cell:
+                cell.gave_up = True
+                return
+            cell.writings += 1
             chosen = tuple(map(sections.read, places))
             try:
                 await _write(cell, chosen, matrix, calls, drafts, per_cell, seen)
@@ -295,10 +310,16 @@ async def _inspected(
         sections=_numbered(sections),
         item=json.dumps(item, ensure_ascii=False),
     )
-    asked = _object(
-        evaluation={"type": "integer", "enum": [0, 1, 2]}, corrected={"anyOf": [{"type": "null"}, dict(schema)]}
+    # A correction stands where one is announced, and only there. The outermost schema may have no alternatives in
+    # the protocol's strict mode, so they stand one level down.
+    verdicts = (
+        _object(evaluation={"type": "integer", "enum": [0, 2]}, corrected={"type": "null"}),
+        _object(evaluation={"type": "integer", "enum": [1]}, corrected=schema),
     )
-    verdict = await calls.ask("inspection", messages, asked)
+    reply = await calls.ask("inspection", messages, _object(inspection={"anyOf": list(verdicts)}))
+    verdict = reply.get("inspection", reply)
+    if not isinstance(verdict, dict):
+        raise Failed("inspection: no object")
     mark = verdict.get("evaluation")
     if mark not in (0, 1, 2) or isinstance(mark, bool):
         raise Failed("inspection: not 0, 1 or 2")

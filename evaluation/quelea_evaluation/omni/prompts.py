@@ -19,7 +19,7 @@ class Prompts:
     """The texts of one language.
 
     Args:
-        version: "en-2-" and the first digits of the file's hash, so that an edit without a new number shows.
+        version: "en-3-" and the first digits of the file's hash, so that an edit without a new number shows.
     """
 
     language: Language

@@ -118,6 +118,9 @@ def generate(
     sections: Annotated[
         int, typer.Option(min=1, max=1000, help="Sections of a document, spread evenly over its pages.")
     ] = 6,
+    tries: Annotated[
+        int, typer.Option(min=1, max=1000, help="Calls that write, for each question wanted; then a cell stays short.")
+    ] = 4,
     topic: Annotated[list[str] | None, typer.Option(help="Only these topics, by id.")] = None,
     task: Annotated[list[str] | None, typer.Option(help=f"Only these: {', '.join(one.id for one in TASKS)}.")] = None,
     tree: TreeFile = None,
@@ -140,7 +143,13 @@ def generate(
         _check_names("topic", topic or (), [one.id for one in matrix.topics])
         _check_names("task", task or (), [one.id for one in TASKS])
         settings = {"model": address.model, "prompts": {one: load_prompts(one).version for one in LANGUAGES}}
-        notes = {"address": model_url or STACK, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
+        notes = {
+            "address": model_url or STACK,
+            "tree": matrix.name,
+            "per_cell": per_cell,
+            "tries": tries,
+            "sections": sections,
+        }
         with RunFolder(out, QUESTIONS, settings, {}, notes) as folder:
             rows = folder.rows("calls")
             drafts, found = Drafts(out / "drafts.jsonl"), SectionFile(out / "sections.jsonl")
@@ -156,7 +165,7 @@ def generate(
                         )
                         sorted_, unsorted = await classify(found, matrix, calls, concurrency)
                         wanted = wanted_cells(matrix, topic or (), task or ())
-                        cells = await fill(sorted_, found, matrix, wanted, calls, drafts, per_cell, concurrency)
+                        cells = await fill(sorted_, found, matrix, wanted, calls, drafts, per_cell, tries, concurrency)
                     counts = {name: len(held) for name, held in sorted_.items()}
                     return _Made(len(found), counts, unsorted, cells, calls)
                 finally:
@@ -192,7 +201,14 @@ def _summary(made: _Made, prices: Prices) -> Row:
         "sections_without_topic": dict(made.unsorted.most_common()),
         "questions": sum(len(one.questions) for one in made.cells),
         "cells": [
-            {"topic": one.topic, "task": one.task.id, "questions": len(one.questions), "dropped": dict(one.dropped)}
+            {
+                "topic": one.topic,
+                "task": one.task.id,
+                "questions": len(one.questions),
+                "dropped": dict(one.dropped),
+                "writings": one.writings,
+                "gave_up": one.gave_up,
+            }
             for one in made.cells
         ],
         "calls": spent.calls,
@@ -214,6 +230,8 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     tell(f"{summary['questions']} questions in {len(summary['cells'])} cells, {short} of them empty")
     if empty:
         tell(f"topics without documents: {', '.join(empty)}")
+    if gave_up := sum(cell["gave_up"] for cell in summary["cells"]):
+        tell(f"{gave_up} cells stay short: their calls are used up (--tries)")
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
     tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"

@@ -37,6 +37,12 @@ async def writable(search: SearchClient, principal: Principal, collection: str =
     return reach
 
 
+def may_fetch(principal: Principal, collections: Sequence[str] = ()) -> bool:
+    """Whether he may bring filings to where he asks: the one collection that he names, else the default one."""
+    named = collections[0] if len(collections) == 1 else DEFAULT_COLLECTION
+    return principal.may(Right.WRITE, named)
+
+
 async def deletable(retriever: RetrieverClient, principal: Principal, document_id: str) -> Reach:
     """What a call may remove that names a document.
 

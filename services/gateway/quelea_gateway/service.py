@@ -15,6 +15,7 @@ from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.paging import check_page_size, page_of
 from quelea_kit.reach import within
 
+from quelea_gateway.access import Caller
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
@@ -38,7 +39,7 @@ from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rights import check_manage, writable
+from quelea_gateway.rights import check_manage, may_fetch, writable
 from quelea_gateway.statement_reader import past_day, stated
 
 SERVICE = "quelea.gateway.v1.GatewayService"
@@ -173,7 +174,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
-    def _question(self, request: gateway_pb2.AskRequest, tenant: str) -> Question:
+    def _question(self, request: gateway_pb2.AskRequest, caller: Caller) -> Question:
         return rules.build(
             request.question,
             self._gateway.limits,
@@ -184,8 +185,9 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             j=request.j,
             filters=filters_from_wire(request.filters),
             model=request.model,
-            tenant=tenant,
+            tenant=caller.name,
             strict=request.strict or self._gateway.settings.strict,
+            may_fetch=may_fetch(caller.principal, request.collections),
         )
 
     async def Ask(  # noqa: N802  # the wire's name
@@ -195,7 +197,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
         """Started, deltas, the verdicts, the answer."""
         async with self._gateway.reading(context, request.collections) as caller:
-            question = self._question(request, caller.name)
+            question = self._question(request, caller)
             try:
                 async with contextlib.aclosing(caller.watch(self._gateway.pipeline.ask(question))) as items:
                     async for item in items:

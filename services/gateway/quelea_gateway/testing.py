@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator
@@ -25,6 +26,20 @@ class Stand:
     services: FakeServices
     gateway: Gateway
     running: Running
+
+
+async def _end_http(running: Running) -> None:
+    """End HTTP at once where nobody is connected: nothing is drained then, and uvicorn's own pauses take 0.15 s."""
+    http, serving = running._http, running._serving
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.05):  # a client that has just gone is noticed soon
+            while http.server_state.connections or http.server_state.tasks:  # noqa: ASYNC110  # uvicorn has no event
+                await asyncio.sleep(0.001)
+            for server in http.servers:
+                server.close()
+            if serving:
+                serving.cancel()
+                running._serving = None
 
 
 @contextlib.asynccontextmanager
@@ -57,5 +72,6 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
             running=running,
         )
     finally:
+        await _end_http(running)
         await running.stop()
         await services.close()

@@ -12,6 +12,8 @@ It is configured by environment variables:
                                      answers for a minute; gpu: vLLM's own)
     QUELEA_ENGINE_ADAPTERS           LoRA adapters, name=folder, separated by commas; each name is then a model
     QUELEA_ENGINE_MAX_LORA_RANK      largest rank of an adapter (16)
+    QUELEA_ENGINE_TOOL_PARSER        vLLM's parser of the model's function calls, such as hermes for Qwen (none: the
+                                     agent's decisions are JSON then)
     QUELEA_ENGINE_TENSOR_PARALLEL    GPUs that one replica spans (1)
     QUELEA_ENGINE_GPU_MEMORY         share of a GPU's memory to use (0.9)
     QUELEA_ENGINE_KV_CACHE_GIB       memory for the cache on a CPU (1)
@@ -70,6 +72,8 @@ def command(environment: Mapping[str, str]) -> list[str]:
                 raise ValueError(f"{PREFIX}ADAPTERS must be name=folder pairs separated by commas, got {pair!r}")
         rank = _number(told("MAX_LORA_RANK", "16"), "MAX_LORA_RANK")
         arguments += ["--enable-lora", "--max-lora-rank", rank, "--lora-modules", *adapters]
+    if told("TOOL_PARSER"):
+        arguments += ["--enable-auto-tool-choice", "--tool-call-parser", told("TOOL_PARSER")]
     return arguments + shlex.split(told("ARGUMENTS"))
 
 

@@ -83,6 +83,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             environment_proxy=settings.environment_proxy,
             ca=settings.endpoint_ca,
             extra=settings.extra_body,
+            function_calls=settings.function_calls,
         )
         for url in settings.endpoints
     ]

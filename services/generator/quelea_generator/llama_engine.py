@@ -4,6 +4,7 @@
 (services/generator/engine) names them:
 
     QUELEA_ENGINE_MODEL          file of the model, GGUF (required)
+    QUELEA_ENGINE_ADAPTER        file of a LoRA adapter for it, GGUF (none); all answers are then written with it
     QUELEA_ENGINE_NAME           name under which it is served (default: that of the file)
     QUELEA_ENGINE_HOST, _PORT    where it listens (127.0.0.1, 8000)
     QUELEA_ENGINE_MAX_MODEL_LEN  context of one answer in tokens (8192)
@@ -30,6 +31,7 @@ class LlamaSettings:
     """What the server is started with; the module's docstring says what each is."""
 
     model: Path
+    adapter: Path | None
     name: str
     host: str
     port: int
@@ -44,16 +46,11 @@ class LlamaSettings:
         model = environment.get(f"{PREFIX}MODEL", "")
         if not model:
             raise ValueError(f"{PREFIX}MODEL must be the model's file (GGUF)")
-        file = Path(model)
-        try:
-            with file.open("rb") as opened:
-                first = opened.read(4)
-        except OSError as error:
-            raise ValueError(f"{PREFIX}MODEL: {model} cannot be read: {error.strerror}") from error
-        if first != b"GGUF":
-            raise ValueError(f"{PREFIX}MODEL: {model} is no GGUF file; llama.cpp reads no other")
+        file = _gguf("MODEL", model)
+        adapter = environment.get(f"{PREFIX}ADAPTER", "")
         return cls(
             model=file,
+            adapter=_gguf("ADAPTER", adapter) if adapter else None,
             name=environment.get(f"{PREFIX}NAME", "") or file.stem,
             host=environment.get(f"{PREFIX}HOST", "") or "127.0.0.1",
             port=_number(environment, "PORT", 8000),
@@ -71,6 +68,10 @@ def start(settings: LlamaSettings) -> Any:
     wanted = xllamacpp.CommonParams()
     wanted.model.path = str(settings.model)
     wanted.model_alias = {settings.name}
+    if settings.adapter:
+        adapter = xllamacpp.CommonAdapterLoraInfo()
+        adapter.path, adapter.scale = str(settings.adapter), 1.0
+        wanted.lora_adapters = [adapter]
     wanted.hostnames = [settings.host]
     wanted.port = settings.port
     wanted.n_ctx = settings.context * settings.at_once
@@ -81,6 +82,18 @@ def start(settings: LlamaSettings) -> Any:
     wanted.ui = wanted.endpoint_slots = wanted.endpoint_props = False
     wanted.endpoint_metrics = True
     return xllamacpp.Server(wanted)
+
+
+def _gguf(name: str, path: str) -> Path:
+    file = Path(path)
+    try:
+        with file.open("rb") as opened:
+            first = opened.read(4)
+    except OSError as error:
+        raise ValueError(f"{PREFIX}{name}: {path} cannot be read: {error.strerror}") from error
+    if first != b"GGUF":
+        raise ValueError(f"{PREFIX}{name}: {path} is no GGUF file; llama.cpp reads no other")
+    return file
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:

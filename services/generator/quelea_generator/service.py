@@ -27,6 +27,7 @@ from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (
     check_tenant,
+    to_calls,
     to_completion,
     to_day,
     to_decline,
@@ -168,13 +169,20 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                     COMPLETIONS.labels(event.reason).inc()
                     TOKENS.labels("completion", "prompt").inc(event.prompt_tokens)
                     TOKENS.labels("completion", "completion").inc(event.completion_tokens)
-                    log.info("completed", reason=event.reason, with_schema=wanted.schema is not None)
+                    log.info(
+                        "completed",
+                        reason=event.reason,
+                        with_schema=wanted.schema is not None,
+                        functions=len(wanted.functions),
+                        calls=len(event.calls),
+                    )
                     yield pb.CompleteResponse(
                         completed=pb.Completed(
                             reason=event.reason,
                             model=event.model,
                             prompt_tokens=event.prompt_tokens,
                             completion_tokens=event.completion_tokens,
+                            calls=to_calls(event.calls),
                             **clock.milliseconds(),
                         )
                     )

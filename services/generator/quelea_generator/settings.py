@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from quelea_kit.settings import ServiceSettings, settings_config
@@ -35,6 +35,10 @@ class GeneratorSettings(ServiceSettings):
     extra_body: dict[str, Any] = Field(default_factory=dict)
     """Further fields of each request to the endpoint, as JSON: {"reasoning_effort": "none"} has Ollama's models answer
     without thinking, {"chat_template_kwargs": {"enable_thinking": false}} those of vLLM and llama.cpp."""
+
+    function_calls: Literal["probe", "yes", "no"] = "probe"
+    """Whether the agent's actions are offered to the model as functions that it calls natively. probe: where it calls
+    one in a short trial, asked for the first time that a run needs it; else its decisions are JSON under a schema."""
 
     environment_proxy: bool = False
     """Reach the endpoint through the proxy of the environment (HTTPS_PROXY), for hosted endpoints."""

@@ -16,6 +16,7 @@ from quelea_kit.json_schema import read_schema
 from quelea_kit.prompt_text import MOST_CHARS
 from quelea_kit.text_fields import check_length
 
+from quelea_generator.core.chat.chat_model import Function, FunctionCall
 from quelea_generator.core.chat.completion import CompletionRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Decline, Evidence, Figure, Operand, PromptEdit, Quote, Sampling, Task, Turn
@@ -29,6 +30,8 @@ _MAX_NAMES, _MAX_NAME_CHARS = 200, 300
 _MOST_STOPS = 4
 _MOST_EDITS = 8
 _ROLES = ("system", "user", "assistant")
+_FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MOST_FUNCTIONS, _FUNCTION_CHARS = 64, 4000
 GATHER_SECONDS = 0.02
 """Text that comes within this time of the last piece goes out in one message: no eye reads faster."""
 _MOST_GATHER_SECONDS = 0.1
@@ -116,9 +119,9 @@ def to_completion(request: pb.CompleteRequest, settings: GeneratorSettings) -> C
     """The request as the core has it.
 
     Raises:
-        InvalidInput: No messages, one without text or with an unknown role, an invalid schema, a tenant's name of more
-            than 200 characters, a temperature outside 0 to 2.
-        TooLarge: The messages are too many or too long, or the schema is.
+        InvalidInput: No messages, one without text or with an unknown role, an invalid schema, functions without a
+            proper name or beside a schema, a tenant's name of more than 200 characters, a temperature outside 0 to 2.
+        TooLarge: The messages are too many or too long, or the schema is, or the functions are.
     """
     if not request.messages:
         raise InvalidInput("messages must not be empty.")
@@ -138,7 +141,31 @@ def to_completion(request: pb.CompleteRequest, settings: GeneratorSettings) -> C
         max_tokens=request.max_tokens,
         temperature=_temperature(request),
         tenant=request.tenant,
+        functions=_to_functions(request),
     )
+
+
+def _to_functions(request: pb.CompleteRequest) -> tuple[Function, ...]:
+    given = request.functions
+    if given and request.json_schema:
+        raise InvalidInput("Send functions or json_schema, not both.", details={"field": "functions"})
+    if len(given) > _MOST_FUNCTIONS:
+        raise TooLarge(f"There are more than {_MOST_FUNCTIONS} functions; send fewer.", details={"field": "functions"})
+    for one in given:
+        if not _FUNCTION_NAME.fullmatch(one.name):
+            raise InvalidInput(
+                f'A function must be named by 1 to 64 letters, digits, "_" and "-", got {one.name[:80]!r}.',
+                details={"field": "functions"},
+            )
+        check_length([one.description], "functions", _FUNCTION_CHARS)
+    if len({one.name for one in given}) < len(given):
+        raise InvalidInput("Two functions have the same name.", details={"field": "functions"})
+    return tuple(Function(one.name, one.description, read_schema(one.parameters, "functions")) for one in given)
+
+
+def to_calls(calls: Sequence[FunctionCall]) -> list[pb.FunctionCall]:
+    """Calls of functions as the wire has them."""
+    return [pb.FunctionCall(name=one.name, arguments=one.arguments) for one in calls]
 
 
 def to_question(text: str, settings: GeneratorSettings) -> str:

@@ -58,8 +58,8 @@ def stock_model(_: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     user = body["messages"][1]["content"]
     if fields == {"topic"}:
         return chat_reply(json.dumps({"topic": TOPICS.index("stocks") + 1}))
-    if fields == {"evaluation", "corrected"}:
-        return chat_reply('{"evaluation": 2, "corrected": null}')
+    if fields == {"inspection"}:
+        return chat_reply('{"inspection": {"evaluation": 2, "corrected": null}}')
     parts = user.split("\n\n[")
     lines = [part.splitlines()[1] for part in parts]
     passages = [{"section": at, "text": f"{line} were"} for at, line in enumerate(lines, 1)]
@@ -83,6 +83,14 @@ def generate(out: Path, gateway: Asked, model: Asked, *more: object, code: int =
     return text if code else json.loads(text)
 
 
+def omni_again(out: Path, gateway: Asked, model: Asked, *more: object) -> str:
+    """What the same command tells a person."""
+    given = ("--model-url", f"{model.url}/v1", "--model", "writer", "--gateway", gateway.url, "--out", out)
+    result = CliRunner().invoke(app, ["omni", "generate", *map(str, given), *map(str, more)])
+    assert result.exit_code == 0, result.stderr
+    return result.output + result.stderr
+
+
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -101,7 +109,7 @@ def test_every_kind_of_question_with_passages_that_stand_in_the_pages(tmp_path: 
     assert len({one["id"] for one in made}) == 20
     for one in made:
         assert one["source"]["model"] == "writer"
-        assert one["source"]["prompt_version"].startswith("en-2-")
+        assert one["source"]["prompt_version"].startswith("en-3-")
         for passage in one["passages"]:
             page = page_text(passage["document_id"], passage["page"])
             assert page[passage["start"] : passage["end"]] == passage["text"]
@@ -182,11 +190,27 @@ def test_what_cannot_be_used_is_counted_and_is_no_question(
     assert (tmp_path / "q" / "questions.jsonl").read_bytes() == b""
 
 
+def test_a_writer_that_quotes_badly_is_asked_a_bounded_number_of_times(tmp_path: Path, gateway: Asked) -> None:
+    def careless(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        status, reply = stock_model(path, body)
+        return status, json.loads(json.dumps(reply).replace(" were", " are"))
+
+    only = ("--topic", "stocks", "--task", "contrast", "--per-cell", 1)
+    with asked_server(careless) as model:
+        cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 3)["cells"][0]
+        assert (cell["questions"], cell["writings"], cell["gave_up"]) == (0, 3, True)
+        assert "1 cells stay short" in (told := omni_again(tmp_path / "q", gateway, model, *only, "--tries", 3)), told
+        cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 99)["cells"][0]
+    assert (cell["writings"], cell["gave_up"]) == (10, False), "every pair of the five sections was tried"
+
+
 @pytest.mark.parametrize(
     ("verdict", "kept", "reason"),
     [
         ('{"evaluation": 0, "corrected": null}', 0, "inspection: useless"),
         ("It is a fine question.", 0, "inspection: no JSON"),
+        ('{"inspection": "fine"}', 0, "inspection: no object"),
+        ('{"inspection": {"evaluation": 0, "corrected": null}}', 0, "inspection: useless"),
         ('{"evaluation": 3, "corrected": null}', 0, "inspection: not 0, 1 or 2"),
         ('{"evaluation": 1, "corrected": null}', 0, "cleaning: no object"),
         (
@@ -202,7 +226,7 @@ def test_inspection_drops_corrects_and_never_passes_what_it_cannot_read(
 ) -> None:
     def inspecting(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         fields = body["response_format"]["json_schema"]["schema"]["properties"]
-        return chat_reply(verdict) if "evaluation" in fields else stock_model(path, body)
+        return chat_reply(verdict) if "inspection" in fields else stock_model(path, body)
 
     with asked_server(inspecting) as model:
         told = generate(tmp_path / "q", gateway, model, "--topic", "stocks", "--task", "extractive")

@@ -13,7 +13,7 @@ from quelea_gateway.adapters import audit_log
 from quelea_gateway.adapters.audit_log import read
 from quelea_gateway.core import audit
 from quelea_gateway.mcp.server import build_server
-from quelea_gateway.rest import auth, openbb
+from quelea_gateway.rest import auth, openbb, resource_metadata
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import Unauthenticated, Unavailable
@@ -48,11 +48,12 @@ async def recorded(tmp_path, count, **wanted):
 
 
 async def test_the_table_has_every_route_every_rpc_and_every_tool_and_no_other():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         paths = (await client.get("/openapi.json")).json()["paths"]
     routes = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    hidden = (openbb, auth, resource_metadata)
     routes |= {
-        f"{method} {route.path}" for route in (*openbb.router.routes, *auth.router.routes) for method in route.methods
+        f"{method} {route.path}" for module in hidden for route in module.router.routes for method in route.methods
     }
     assert set(audit.ROUTES) == routes
     services = [
@@ -104,6 +105,26 @@ async def test_text_and_plain_addresses_by_setting(tmp_path):
     assert {one["address"] for one in found} == {"127.0.0.1"}
     assert [one["outcome"] for one in found] == ["ok"] * 4 + ["ended"]
     assert found[2]["route"] == "tool ask"
+
+
+async def test_a_tool_that_fails_is_recorded_as_what_it_is(tmp_path):
+    async with audited(tmp_path) as (stand, _, key):
+        await call_tool(stand, key, "search_passages", query="net sales")
+        await call_tool(stand, key, "search_passages", query="net sales", as_of="today")
+        await call_tool(stand, key, "search_passages", query="net sales", limit=51)
+        await call_tool(stand, key, "ask", question=QUESTION, collections=["nowhere"])
+        await call_tool(stand, key, "analyse", question=QUESTION)
+        stand.world.retriever_error = Unavailable("The retriever is away.")
+        await call_tool(stand, key, "search_passages", query="net sales")
+        found = await recorded(tmp_path, 6)
+    assert [(one["route"], one["outcome"], one["status"]) for one in found] == [
+        ("tool search_passages", "ok", 200),
+        ("tool search_passages", "refused", 400),
+        ("tool search_passages", "refused", 400),
+        ("tool ask", "refused", 404),
+        ("tool analyse", "refused", 409),
+        ("tool search_passages", "failed", 503),
+    ]
 
 
 async def call_tool(stand, key, name, **arguments):

@@ -2,7 +2,7 @@
 
 import pytest
 from quelea.generator.v1 import generator_pb2
-from quelea_gateway.core.model import CompletionEnd, Message
+from quelea_gateway.core.model import NO_FUNCTIONS, CompletionEnd, Function, FunctionCall, Message
 from quelea_kit.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 
@@ -86,3 +86,16 @@ class _Cut:
 async def test_the_context_is_known(stand):
     stand.world.context_tokens = 4096
     assert (await stand.gateway.generator.info()).context_tokens == 4096
+
+
+async def test_functions_go_along_and_calls_come_back(stand):
+    look = Function("look", "Looks it up.", '{"type": "object"}')
+    stand.world.completions = [["Looking."]]
+    text, end = await said(stand, functions=[look])
+    assert (text, end.reason, end.calls) == ("", NO_FUNCTIONS, ())
+    stand.world.function_calls = [generator_pb2.FunctionCall(name="look", arguments='{"a": 1}')]
+    text, end = await said(stand, functions=[look])
+    assert (text, end.reason, end.calls) == ("Looking.", "stop", (FunctionCall("look", '{"a": 1}'),))
+    (request,) = stand.world.completion_requests
+    (sent,) = request.functions
+    assert (sent.name, sent.description, sent.parameters) == ("look", "Looks it up.", '{"type": "object"}')

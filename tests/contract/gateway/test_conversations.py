@@ -10,6 +10,7 @@ import pypdfium2
 import pytest
 from quelea_gateway.keys import create
 from quelea_gateway.testing import standing
+from quelea_kit.errors import Unavailable
 
 FIRST = "What were Apple's total net sales in the third quarter of fiscal 2023?"
 FOLLOW_UP = "and the quarter before?"
@@ -52,6 +53,73 @@ async def test_an_answer_is_kept_as_it_was_given(web):
     (listed,) = (await web.get(PATH)).json()["conversations"]
     assert (listed["id"], listed["title"], listed["turns"]) == (one, "Apple", 1)
     assert listed["updated"] >= listed["created"]
+
+
+async def test_a_thumb_is_shown_where_its_answer_is_saved(web):
+    one = await made(web)
+    answer = await ask(web, one)
+    await ask(web, one, FOLLOW_UP)
+    given = {"question": FIRST, "answer": answer["answer"], "conversation_id": one}
+    for thumb in (
+        {"thumb": "down", "why": "", "reasons": ["wrong_figure"]},
+        {"thumb": "up", "why": "as filed", "reasons": ["accurate", "complete"]},
+    ):
+        assert (await web.post("/v1/feedback", json={**given, **thumb})).status_code == 201
+        first, second = (await web.get(f"{PATH}/{one}")).json()["saved"]
+        assert (first["thumb"], second["thumb"]) == (thumb, None)
+        assert first["answer"] == answer
+    nowhere = await web.post("/v1/feedback", json={**given, "thumb": "up", "conversation_id": "1" * 20})
+    assert nowhere.status_code == 404
+    assert len((await web.get("/v1/feedback")).json()["feedback"]) == 2
+
+
+async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_they_are_to_be_forgotten(stand, web):
+    one, other = await made(web), await made(web, "other")
+    answer = await ask(web, one)
+    await ask(web, other)
+    gone = answer["citations"][0]["document_id"]
+    given = {"question": FIRST, "answer": answer["answer"], "thumb": "up", "document_ids": [gone]}
+    assert (await web.post("/v1/feedback", json=given)).status_code == 201
+    whole = (await web.get(f"{PATH}/{one}")).json()
+    assert whole["removed"] == []
+    kept = stand.world.documents[gone]
+    assert (await web.delete(f"/v1/documents/{gone}")).json()["answers_forgotten"] == 0
+    after = (await web.get(f"{PATH}/{one}")).json()
+    assert after == {**whole, "removed": [gone]}
+    stand.world.retriever_error = Unavailable("away")
+    assert (await web.get(f"{PATH}/{one}")).json() == {**whole, "removed": None}
+    stand.world.retriever_error = None
+    stand.world.documents[gone] = kept
+    figure = answer["citations"][0]["quote"]
+    deleted = await web.delete(f"/v1/documents/{gone}", params={"forget_quotes": "true"})
+    assert deleted.json()["answers_forgotten"] == 2
+    for conversation in (one, other):
+        (turn,) = (await web.get(f"{PATH}/{conversation}")).json()["saved"]
+        assert figure not in json.dumps(turn)
+        assert "forgotten" in turn["answer"]["answer"]
+        assert {one["quote"] for one in turn["answer"]["citations"] if one["document_id"] == gone} == {""}
+    assert (await web.get(PATH, params={"query": figure[:250]})).json()["conversations"] == []
+    (thumb,) = (await web.get("/v1/feedback")).json()["feedback"]
+    assert (thumb["thumb"], thumb["question"]) == ("up", FIRST)
+    assert figure not in thumb["answer"]
+
+
+async def test_who_may_not_manage_a_collection_makes_nobody_forget(tmp_path):
+    file = tmp_path / "keys.json"
+    writer = create(file, "writer", tenant="default", rights={"*": "write"})
+    async with (
+        standing(auth="keys", keys_file=str(file)) as stand,
+        httpx2.AsyncClient(
+            base_url=stand.url, trust_env=False, timeout=60, headers={"Authorization": f"Bearer {writer}"}
+        ) as web,
+    ):
+        one = await made(web)
+        document = (await ask(web, one))["citations"][0]["document_id"]
+        before = (await web.get(f"{PATH}/{one}")).json()
+        refused = await web.delete(f"/v1/documents/{document}", params={"forget_quotes": "true"})
+        assert refused.status_code == 403
+        assert refused.json()["error"]["details"]["right"] == "manage"
+        assert (await web.get(f"{PATH}/{one}")).json() == before
 
 
 async def test_a_streamed_answer_is_saved_before_it_is_told(web):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import httpx2
 import pytest
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
+from quelea_gateway import keys
 from quelea_gateway.core.fetch_offer import offers_for
 from quelea_gateway.core.model import Reading
 from quelea_gateway.core.review.decline import Decline, DeclineReason
+from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Conflict, NotFound, Overloaded
 
@@ -96,6 +99,33 @@ async def test_a_declined_answer_offers_to_fetch(stand, web):
     del offer["text"]
     assert (await web.post("/v1/fetch", json=offer)).status_code == 202
     assert (await web.get("/v1/info")).json()["filing_sources"] == ["edgar", "cninfo"]
+
+
+async def test_who_may_only_read_is_told_whom_to_ask_instead(tmp_path):
+    file = tmp_path / "keys.json"
+    may = {
+        "reader": {"*": "read"},
+        "writer": {"default": "write"},
+        "writes elsewhere": {"default": "read", "deals": "write"},
+    }
+    known = {name: keys.create(file, name, tenant="default", rights=rights) for name, rights in may.items()}
+    async with (
+        standing(auth="keys", keys_file=str(file)) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web,
+    ):
+        stand.world.collections["deals"] = search_pb2.Collection(name="deals")
+        stand.world.filing_sources = ["edgar"]
+        stand.world.reading = retriever_pb2.Reading(companies=["Tesla"], periods=["FY2024"], company_missing=True)
+
+        async def ask(name, *collections):
+            body = {"question": "How many vehicles did Tesla deliver in 2024?", "collections": list(collections)}
+            return (await web.post("/v1/ask", json=body, headers={"Authorization": f"Bearer {known[name]}"})).json()
+
+        assert [one["company"] for one in (await ask("writer"))["offers"]] == ["TSLA"]
+        assert [one["company"] for one in (await ask("writes elsewhere", "deals"))["offers"]] == ["TSLA"]
+        for refused in (await ask("reader"), await ask("writes elsewhere")):
+            assert refused["offers"] == []
+            assert "could be fetched (TSLA 10-K). You may only read here" in " ".join(refused["notices"])
 
 
 MISSING = Decline(DeclineReason.COMPANY_NOT_COVERED, "")

@@ -13,6 +13,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
+from quelea.search.v1 import search_pb2
 from quelea_gateway import keys
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 from quelea_gateway.testing import standing
@@ -50,7 +51,7 @@ async def test_the_tools_are_listed_with_their_schemas(stand: Any) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {
         "search_tools", "tool_details", "ask", "execute_python", "list_companies", "get_statement", "find_figures",
-        "search_passages", "list_documents", "analyse",
+        "search_passages", "list_documents", "list_collections", "analyse",
     }  # fmt: skip
     schema = tools["search_tools"].input_schema
     assert schema["required"] == ["query"]
@@ -150,6 +151,28 @@ async def test_passages_and_documents_by_filters(stand: Any) -> None:
     assert 0 < listed["total"] < everything["total"]
 
 
+async def test_collections_are_listed_and_one_that_is_not_there_is_said(stand: Any) -> None:
+    stand.world.collections["deals"] = search_pb2.Collection(name="deals", title="Deal room")
+    async with Client(f"{stand.url}/mcp") as client:
+        listed = (await client.call_tool("list_collections", {})).structured_content["collections"]
+        asked = {"question": QUESTION, "collections": ["default", "deals"]}
+        answered = await client.call_tool("ask", asked)
+        for tool, arguments in (
+            ("ask", {"question": QUESTION}),
+            ("search_passages", {"query": "x"}),
+            ("list_documents", {}),
+            ("analyse", {"question": QUESTION}),
+            ("list_companies", {}),
+            ("get_statement", {"company": "Apple"}),
+            ("find_figures", {"company": "Apple", "names": ["revenue"]}),
+        ):
+            refused = await client.call_tool(tool, {**arguments, "collections": ["nowhere"]})
+            assert refused.is_error, tool
+            assert "There is no collection 'nowhere'." in text_of(refused), (tool, text_of(refused))
+    assert [(one["name"], one["right"]) for one in listed] == [("deals", "manage"), ("default", "manage")]
+    assert answered.structured_content["citations"]
+
+
 def turnover(value: str, year: int) -> retriever_pb2.StatedFact:
     fact = common_pb2.Fact(
         statement="income", label="Turnover", concept="revenue", value=value, unit="USD", printed=value, start=3, end=6,
@@ -191,18 +214,22 @@ async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
         command=sys.executable, args=["-m", "quelea_gateway.mcp", "--url", stand.url], env=dict(os.environ)
     )
     async with Client(command) as client:
-        assert len((await client.list_tools()).tools) == 10
+        assert len((await client.list_tools()).tools) == 11
         apple = {"companies": ["Apple"], "document_types": ["10-Q"]}
         passages = await client.call_tool("search_passages", {"query": "net sales", "filters": apple, "limit": 3})
         documents = await client.call_tool("list_documents", {"filters": apple})
         run = await client.call_tool("analyse", {"question": QUESTION})
         result = await client.call_tool("execute_python", {"code": "print(1)"})
         search = await client.call_tool("search_tools", {"query": "x"})
+        collections = await client.call_tool("list_collections", {})
+        nowhere = await client.call_tool("ask", {"question": QUESTION, "collections": ["nowhere"]})
         statement = await client.call_tool("get_statement", {"company": "Kestrel", "years": 1})
     assert [line["cells"][0]["value"] for line in statement.structured_content["lines"]] == ["900"]
     assert passages.structured_content["passages"]
     assert {one["company"] for one in passages.structured_content["passages"]} == {"Apple"}
     assert documents.structured_content["total"] >= 1
+    assert [one["name"] for one in collections.structured_content["collections"]] == ["default"]
+    assert "There is no collection 'nowhere'." in text_of(nowhere)
     assert run.is_error
     assert "agent" in text_of(run)
     assert result.structured_content["stdout"] == "1\n"
@@ -215,7 +242,7 @@ async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
         sys.executable, "-m", "quelea_gateway.mcp", "--url", "http://127.0.0.1:9",
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    _, said = await asyncio.wait_for(process.communicate(), 60)
+    _, said = await asyncio.wait_for(process.communicate(), 300)
     assert process.returncode == 1
     assert said.decode().splitlines()[-1].startswith("quelea mcp: cannot reach a gateway at http://127.0.0.1:9")
 

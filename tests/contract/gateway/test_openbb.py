@@ -65,7 +65,7 @@ async def ask(web, body):
 
 
 async def test_it_is_off_unless_configured():
-    async with standing() as plain, httpx2.AsyncClient(base_url=plain.url, trust_env=False) as client:
+    async with standing() as plain, httpx2.AsyncClient(base_url=plain.url, trust_env=False, timeout=60) as client:
         for path in ("agents.json", "widgets.json", "companies"):
             assert (await client.get(f"/openbb/{path}")).status_code == 404
         assert (await client.get("/v1/info", headers={"Origin": ORIGIN})).status_code == 403
@@ -169,7 +169,10 @@ async def test_workspace_may_call_from_its_page_and_needs_a_key(tmp_path):
     keys = tmp_path / "keys.json"
     key = create(keys, "desk")
     given = {"openbb_origins": (ORIGIN,), "auth": "keys", "keys_file": str(keys)}
-    async with standing(**given) as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
+    async with (
+        standing(**given) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client,
+    ):
         asks = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST",
                 "Access-Control-Request-Headers": "authorization,content-type"}  # fmt: skip
         allowed = await client.options("/openbb/query", headers=asks)

@@ -10,6 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from mcp import Client
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea_gateway import keys
 from quelea_gateway.adapters.audit_log import filtered, read
@@ -258,6 +262,78 @@ async def test_a_provider_that_names_another_issuer_is_not_believed(provider, tm
         assert code == 503
 
 
+# MCP clients, which find the provider by themselves
+
+
+class Tokens:
+    """What a client keeps between its calls; it was registered at the provider beforehand."""
+
+    def __init__(self, redirect):
+        self.client = OAuthClientInformationFull(
+            client_id=CLIENT, redirect_uris=[redirect], token_endpoint_auth_method="none"
+        )
+        self.tokens = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client_info):
+        self.client = client_info
+
+
+async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(provider, tmp_path):
+    async with gateway(provider, tmp_path, more='scopes = ["quelea"]') as (stand, client):
+        url, redirect = f"{stand.url}/mcp", "http://127.0.0.1:3030/callback"
+        provider.client.redirect_uris = [redirect]
+        asked, came = [], {}
+
+        async def browse(address):
+            asked.append(parse_qs(urlsplit(address).query))
+            came.update(parse_qs(urlsplit(await consent(address, "ann")).query))
+
+        async def callback():
+            return AuthorizationCodeResult(code=came["code"][0], state=came["state"][0])
+
+        metadata = OAuthClientMetadata(
+            client_name="a client", redirect_uris=[redirect], token_endpoint_auth_method="none",
+            grant_types=["authorization_code"],
+        )  # fmt: skip
+        auth = OAuthClientProvider(url, metadata, Tokens(redirect), browse, callback)
+        async with (
+            httpx2.AsyncClient(trust_env=False, timeout=60, auth=auth) as http,
+            Client(streamable_http_client(url, http_client=http)) as mcp,
+        ):
+            found = await mcp.call_tool("search_passages", {"query": "net sales"})
+        assert found.structured_content["passages"]
+        assert len(asked) == 1
+        assert asked[0]["resource"] == [url]
+        assert asked[0]["scope"] == ["quelea"]
+        [one] = list(filtered(read(tmp_path / "audit"), subject="person:ann", act="searched"))
+        assert (one["tenant"], one["via"], one["outcome"]) == ("us", "mcp", "ok")
+        told = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
+        assert (told["resource"], told["authorization_servers"]) == (url, [provider.issuer])
+        refused = await client.post("/mcp", json={}, headers={"Authorization": "Bearer a.b.c"})
+        assert refused.status_code == 401
+        assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+        elsewhere = await client.get("/v1/jobs")
+        assert elsewhere.headers["www-authenticate"] == 'Bearer realm="quelea"'
+
+
+async def test_where_no_tokens_are_taken_no_provider_is_named(tmp_path):
+    async with (
+        standing(auth="keys", keys_file=str(tmp_path / "keys.json")) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client,
+    ):
+        assert (await client.get("/.well-known/oauth-protected-resource/mcp")).status_code == 404
+        assert (await client.post("/mcp", json={})).headers["www-authenticate"] == 'Bearer realm="quelea"'
+
+
 # The login of the page
 
 
@@ -271,7 +347,7 @@ async def sign_in(client, who="ann", *, to="/#/documents", accept="text/html"):
 
 async def consent(address, who):
     """Fill in the provider's form; where it leads."""
-    async with httpx2.AsyncClient(trust_env=False) as browser:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
         form = await browser.get(address)
         assert "Who are you?" in form.text, form.text
         reply = await browser.post(address, data={"sub": who, "yes": "1"} if who else {"no": "1"})
@@ -352,7 +428,7 @@ async def test_a_login_begun_in_another_browser_is_none_here(open_gateway, provi
     stand, client = open_gateway
     begun = await client.get("/auth/login")
     back = await consent(begun.headers["location"], "ann")
-    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False) as victim:
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as victim:
         assert (await victim.get(back)).status_code == 401  # no login at all
         await victim.get("/auth/login")
         assert (await victim.get(back)).status_code == 401  # a login of its own, another state
@@ -418,11 +494,11 @@ async def test_signing_in_again_ends_the_old_session(open_gateway):
     old = client.cookies["quelea"]
     await sign_in(client)
     assert client.cookies["quelea"] != old
-    async with httpx2.AsyncClient(base_url=client.base_url, trust_env=False) as other:
+    async with httpx2.AsyncClient(base_url=client.base_url, trust_env=False, timeout=60) as other:
         assert (await other.get("/v1/jobs", headers={"Cookie": f"quelea={old}"})).status_code == 401
 
 
 async def test_without_the_file_there_is_no_login():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         assert (await client.get("/auth/session")).json() == {"login": False, "signed_in": False}
         assert (await client.get("/auth/login")).status_code == 404

@@ -7,6 +7,7 @@ from prometheus_client import REGISTRY
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
+from quelea_generator.core.chat.chat_model import FunctionCall
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.prompt_files import versions
 from quelea_generator.core.extractive.reader import ExtractiveReader
@@ -188,3 +189,47 @@ async def test_the_extractive_reader_rewrites_by_rules() -> None:
             await rewritten(stub, " ")
         with pytest.raises(InvalidInput):
             await rewritten(stub, "why?", as_of="soon")
+
+
+FUNCTION = pb.Function(name="look", description="Looks <|im_end|> up.", parameters=SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        ((FunctionCall("look", '{"a": 1}'), FunctionCall("look", '{"a": 2}')), "stop"),
+        ((FunctionCall("look", '{"a": "one"}'),), "invalid"),
+        ((FunctionCall("look", '{"a": '),), "invalid"),
+        ((FunctionCall("other", '{"a": 1}'),), "invalid"),
+        ((), "stop"),
+        (None, "no_functions"),
+    ],
+)
+async def test_functions_are_offered_and_calls_come_with_the_end(
+    calls: tuple[FunctionCall, ...] | None, reason: str
+) -> None:
+    chat = FakeEndpoint(["Looking."], calls=calls)
+    async with served(model_reader(chat), completer(chat)) as stub:
+        text, end = await completed(stub, ask(functions=[FUNCTION]))
+    assert end.reason == reason
+    assert text == ("" if calls is None else "Looking.")
+    assert [(one.name, one.arguments) for one in end.calls] == [(one.name, one.arguments) for one in calls or ()]
+    assert chat.functions[0][0].description == "Looks ‹|im_end|> up."
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"functions": [FUNCTION], "json_schema": SCHEMA}, "functions or json_schema"),
+        ({"functions": [FUNCTION, FUNCTION]}, "same name"),
+        ({"functions": [pb.Function(name="no spaces", parameters=SCHEMA)]}, "letters, digits"),
+        ({"functions": [pb.Function(name="look", parameters="[]")]}, "no JSON object"),
+        ({"functions": [pb.Function(name=f"f{n}", parameters=SCHEMA) for n in range(65)]}, "more than 64"),
+    ],
+)
+async def test_functions_that_cannot_be_offered_are_an_error(fields: dict[str, object], says: str) -> None:
+    chat = FakeEndpoint(["x"], calls=())
+    async with served(model_reader(chat), completer(chat)) as stub:
+        with pytest.raises((InvalidInput, TooLarge), match=says):
+            await completed(stub, ask(**fields))
+    assert not chat.seen

@@ -175,7 +175,7 @@ async def test_health_can_be_watched() -> None:
     async with running(register(Embedder(lambda: None)), [NAME]) as address:
         health_channel = channel(address, "grpc.health.v1.Health")
         watch = health_pb2_grpc.HealthStub(health_channel).Watch(
-            health_pb2.HealthCheckRequest(service=NAME), timeout=10
+            health_pb2.HealthCheckRequest(service=NAME), timeout=120
         )
         async for answer in watch:
             if answer.status == health_pb2.HealthCheckResponse.SERVING:
@@ -190,7 +190,7 @@ async def test_reflection_lists_the_service() -> None:
         reflection_channel = channel(address, "grpc.reflection.v1alpha.ServerReflection")
         s = reflection_pb2_grpc.ServerReflectionStub(reflection_channel)
         async for answer in s.ServerReflectionInfo(
-            iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=5
+            iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=120
         ):
             names = {x.name for x in answer.list_services_response.service}
             assert NAME in names

@@ -185,7 +185,7 @@ async def test_a_session_opens_at_both_gateways_and_ends_at_both(redis, tmp_path
         async with two(redis, tmp_path, openid_file=str(file)) as (stands, clients, _):
             provider.client.redirect_uris = [f"{stands[0].url}/auth/callback"]
             begun = await clients[0].get("/auth/login")
-            async with httpx2.AsyncClient(trust_env=False) as browser:
+            async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
                 back = (await browser.post(begun.headers["location"], data={"sub": "ann"})).headers["location"]
             await clients[0].get(back)
             cookie = {"Cookie": f"quelea={clients[0].cookies['quelea']}"}

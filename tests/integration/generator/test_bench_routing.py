@@ -8,7 +8,7 @@ from typing import Any
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "quelea_generator.bench_routing", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_affinity_finds_more_in_the_caches_than_round_robin(engines: list[Any]) -> None:

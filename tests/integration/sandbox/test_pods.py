@@ -126,6 +126,7 @@ async def test_a_broken_stream_is_the_engines_fault(cluster: FakeCluster) -> Non
         assert (await client.run("print(1)")).text == "1\n"
 
 
+@pytest.mark.slow(reason="a pod is started and lost three times, once by a deletion with its grace")
 async def test_a_pod_that_is_killed_deleted_or_evicted_is_the_engines_fault(cluster: FakeCluster) -> None:
     async with pod_sandbox(cluster, preload="", max_warm=1) as client:
         running = await begun(client)

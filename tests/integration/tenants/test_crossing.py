@@ -13,6 +13,8 @@ from google.protobuf.json_format import MessageToJson
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.wire_errors import from_rpc_error
 
+from support.tenant_stack import BONDS
+
 from .conftest import FIGURE, QUESTION, SECRET, SHARED
 
 MISSING = "0" * 32
@@ -370,6 +372,7 @@ MCP_TOOLS = {
     "ask": {"question": QUESTION},
     "search_passages": {"query": QUESTION},
     "list_documents": {},
+    "list_collections": {},
     "list_companies": {},
     "get_statement": {"company": "Zanzibar Motors"},
     "find_figures": {"company": "Zanzibar Motors", "names": ["revenue"]},
@@ -389,8 +392,57 @@ async def test_mcp_and_openbb_are_bounded_by_the_key(crossing):
             for path in ("companies", "filings", f"statements?{COMPANY}", f"metrics?{COMPANY}"):
                 texts += [(await http.get(f"/openbb/{path}")).text]
             texts.append((await http.post("/openbb/answer", json={"prompt": QUESTION})).text)
-        assert [bool(leaked(crossing, text)) for text in texts[:3]] == [sees] * 3, texts
-        assert any(leaked(crossing, text) for text in texts[6:]) is sees, texts
+        assert [bool(leaked(crossing, text)) for text in texts[:4]] == [sees] * 4, texts
+        assert any(leaked(crossing, text) for text in texts[7:]) is sees, texts
+
+
+async def test_mcp_narrows_to_a_collection_and_does_not_have_another_tenants(crossing):
+    headers = {"Accept": "application/json, text/event-stream"}
+    for who in (crossing.owner, crossing.stranger):
+        async with crossing.stack.client(f"{who} all") as http:
+            for name, arguments in MCP_TOOLS.items():
+                if name == "list_collections":
+                    continue
+                params = {"name": name, "arguments": {**arguments, "collections": ["hk"]}}
+                call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+                text = (await http.post("/mcp", json=call, headers=headers)).text
+                if who == crossing.owner:
+                    assert crossing.document not in text, (name, text)
+                    assert name == "list_companies" or crossing.other in text, (name, text)
+                else:
+                    assert "There is no collection 'hk'." in text, (name, text)
+                    assert not leaked(crossing, text), (name, text)
+
+
+async def test_only_a_tenant_of_its_own_can_have_a_documents_quotes_forgotten(crossing):
+    talk, document = f"/v1/conversations/{crossing.conversation}", f"/v1/documents/{crossing.document}"
+    forget = {"forget_quotes": "true"}
+    async with crossing.stack.client(f"{crossing.owner} all") as owner:
+        before = (await owner.get(talk)).json()
+        assert FIGURE in json.dumps(before)
+        async with crossing.stack.client(f"{crossing.stranger} all") as stranger:
+            refused = await stranger.delete(document, params=forget)
+            nobody = await stranger.delete(f"/v1/documents/{MISSING}", params=forget)
+        assert (refused.status_code, refused.text.replace(crossing.document, MISSING)) == (404, nobody.text)
+        assert (await owner.get(talk)).json() == before
+        assert (await owner.delete(document, params=forget)).json()["answers_forgotten"] == 1
+        text = (await owner.get(talk)).text
+        (turn,) = json.loads(text)["saved"]
+        quotes = [one["quote"] for one in turn["answer"]["citations"] if one["document_id"] == crossing.document]
+        assert set(quotes) <= {""}
+        assert FIGURE not in turn["answer"]["answer"]
+
+
+async def test_labels_of_metrics_name_nobody_and_nothing_of_anybodys(crossing):
+    async with crossing.stack.client(f"{crossing.owner} all") as http:
+        assert (await http.post("/v1/ask", json=ASKED)).status_code == 200
+        assert (await http.get(f"/v1/documents/{crossing.document}/pages/1")).status_code == 200
+    async with crossing.stack.client("operator") as http:
+        told = (await http.get("/metrics")).text
+    assert 'route="/v1/documents/{document_id}/pages/{page}"' in told
+    labels = set(re.findall(r'="([^"]*)"', told))
+    assert not [label for label in labels if leaked(crossing, label)]
+    assert not labels & {BONDS, *crossing.stack.keys, "Zanzibar Motors"}
 
 
 async def test_what_a_stranger_uploads_replaces_nothing(crossing):

@@ -20,11 +20,12 @@ from quelea_embedder.core.model import Kind
 from quelea_embedder.model_files import write_settings
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
+from quelea_training import long_runs
 from quelea_training.encoder import running, training
 from quelea_training.encoder.objective import weaverbird
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.running import Order
-from quelea_training.encoder.training import Budget, last_checkpoint
+from quelea_training.long_runs import Budget, last_checkpoint
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
 from quelea_training.pairs.model import Pair, Passage, Split
@@ -195,7 +196,7 @@ def test_time_patience_and_memory_end_a_training(
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory")
 
     monkeypatch.setattr(training._Trainer, "training_step", too_large)
-    with pytest.raises(training.OutOfMemory, match=r"lower --batch \(16\), set --chunk 4, or lower"):
+    with pytest.raises(long_runs.OutOfMemory, match=r"lower --batch \(16\), set --chunk 4, or lower"):
         running.run(order(base, pairs, tmp_path / "large"), recipe, Budget(threads=1), lambda _: None)
 
 
@@ -212,11 +213,11 @@ def test_a_folder_goes_on_only_with_the_same_pairs(base: Path, pairs: Path, tmp_
 
 
 def test_the_rate_rises_and_falls_by_time_as_by_steps() -> None:
-    assert training.rate_at(0.0, 0.1) == pytest.approx(0.05)
-    assert training.rate_at(0.05, 0.1) == pytest.approx(0.5 * 0.95)
-    assert training.rate_at(0.1, 0.1) == pytest.approx(0.9)
-    assert training.rate_at(1.0, 0.1) == training.rate_at(1.2, 0.1) == 0.0
-    assert training.rate_at(0.0, 0.0) == 1.0
+    assert long_runs.rate_at(0.0, 0.1) == pytest.approx(0.05)
+    assert long_runs.rate_at(0.05, 0.1) == pytest.approx(0.5 * 0.95)
+    assert long_runs.rate_at(0.1, 0.1) == pytest.approx(0.9)
+    assert long_runs.rate_at(1.0, 0.1) == long_runs.rate_at(1.2, 0.1) == 0.0
+    assert long_runs.rate_at(0.0, 0.0) == 1.0
 
 
 def test_weaverbirds_objective_by_hand() -> None:

@@ -319,7 +319,7 @@ def test_stale_processes_are_ended_and_strangers_are_not(tmp_path: Path) -> None
         record.services["stranger"] = ProcessRecord(stranger.pid, "1")  # the pid is in use again, by another
         home.write(record)
         assert home.end_stale() == ["mine"]
-        assert mine.wait(5) == -signal.SIGKILL
+        assert mine.wait(120) == -signal.SIGKILL
         assert stranger.poll() is None
         assert not is_same_process(mine.pid, "1")
         assert home.read() is None

@@ -54,7 +54,7 @@ def test_a_bad_tree_is_named(document: object, said: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_prompt_can_be_filled(language: Any) -> None:
     prompts = load_prompts(language)
-    assert prompts.version.startswith(f"{language}-2-")
+    assert prompts.version.startswith(f"{language}-3-")
     values = dict.fromkeys(
         "least most documents topics sections topic task shape item question references answer aspect passages".split(),
         "$x",
@@ -193,8 +193,8 @@ class _Writer(Chat):
         line = messages[1]["content"].split("[1]")[-1].splitlines()[1]
         if "topic" in schema["properties"]:
             return Reply(json.dumps({"topic": int(line.split()[1]) % 16 + 1}))
-        if "evaluation" in schema["properties"]:
-            return Reply('{"evaluation": 2, "corrected": null}')
+        if "inspection" in schema["properties"]:
+            return Reply('{"inspection": {"evaluation": 2, "corrected": null}}')
         item = {"question": f"What of {line}?", "answers": ["7"], "passages": [{"section": 1, "text": line}]}
         return Reply(json.dumps({"items": [item]}))
 
@@ -213,7 +213,7 @@ def test_sections_and_questions_stay_on_the_disk_while_they_are_made(tmp_path: P
     async def work() -> list[Cell]:
         sorted_, _ = await classify(sections, matrix, calls, 4)
         wanted = wanted_cells(matrix, (), ("extractive",))
-        return await fill_cells(sorted_, sections, matrix, wanted, calls, drafts, 100, 4)
+        return await fill_cells(sorted_, sections, matrix, wanted, calls, drafts, 100, 4, 4)
 
     cells = asyncio.run(work())
     held, peak = tracemalloc.get_traced_memory()

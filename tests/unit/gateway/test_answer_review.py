@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from quelea_checker import check_answer
 from quelea_fintext.languages import REFUSALS
+from quelea_gateway.core.draft import Sources
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_gateway.core.review import answer_review
 from quelea_gateway.core.review.answer_review import Basis, ReaderAnswer, review
@@ -244,6 +245,66 @@ async def test_a_check_that_cannot_be_made_leaves_the_answer_and_says_so(error):
     assert failed(done) == ["figures_supported"]
     with pytest.raises(type(error)):
         await conclude("Sales were $81,797 million [1].", checker=Here(error), strict=True)
+
+
+async def test_what_a_draft_pointed_at_stays_where_the_check_cannot_be_made():
+    draft = "Net income was {19,881 [4]}; sales fell by {(82,959 [1] - 81,797 [1]) / 82,959 [1] = %}."
+    done = await conclude(draft, checker=Here(Overloaded("full")), sources=Sources(EVIDENCE))
+    assert names(done) == ["unchecked"]
+    assert [(one.metric, len(one.operands)) for one in done.figures] == [("calculation", 2)]
+    assert [(c.number, c.quote) for c in done.citations] == [(4, "Net income  19,881  19,442"), (1, SALES)]
+
+
+SEGMENT = passage(
+    "North America\nNet sales\t$ 78,843\t$ 87,887\nOperating income (loss)\t$ (412)\t$ 4,307\n"
+    "AWS\nNet sales\t$ 20,538\t$ 23,059\nOperating income\t$ 5,403\t$ 6,976\n"
+    "Consolidated\nNet sales\t$ 127,101\t$ 143,083\nOperating income\t2,525\t11,188",
+    table_head="(in millions)\tThree Months Ended September 30,\n2022\t2023",
+    header="Amazon · 10-Q · FY2023 Q3 · quarter ended September 30, 2023",
+    section="Segment information › AWS",
+    is_table=True,
+)
+UNSCALED = passage(
+    "Net Sales:\nAWS 20,538 23,059\nPhysical stores 4,694 4,959",
+    table_head="Three Months Ended September 30,\n2022 2023",
+)
+REASONS = passage(
+    "AWS costs rose due to increased payroll and spending on technology infrastructure in the nine months."
+)
+
+
+async def write(draft, *evidence):
+    return await conclude(draft, evidence=evidence, sources=Sources(evidence))
+
+
+async def test_what_a_figure_is_compared_with_is_not_of_the_sentences_time_where_a_marker_stands_between():
+    draft = "AWS operating income was {6,976 [1]} in the third quarter of 2023, compared with {5,403 [1]} a year before."
+    assert (await write(draft, SEGMENT)).notices == ()
+    wrong = "AWS operating income was {5,403 [1]} in the third quarter of 2023."
+    assert names(await write(wrong, SEGMENT)) == ["figures"]
+
+
+async def test_two_figures_beside_two_that_they_are_compared_with():
+    draft = (
+        "AWS earned more in the third quarter of 2023. Operating income was {6,976 [1]} on net sales of {23,059 [1]}, "
+        "compared with {5,403 [1]} on {20,538 [1]}."
+    )
+    assert (await write(draft, SEGMENT)).grounding.unsupported() == []
+
+
+async def test_the_scale_of_a_row_is_told_by_another_table_of_the_document():
+    done = await write("AWS's net sales were {23,059 [1]} and physical stores' {4,959 [1]}.", UNSCALED, SEGMENT)
+    assert done.text == "AWS's net sales were $23,059 million [1] and physical stores' 4,959 [1]."
+
+
+async def test_a_marker_behind_words_of_its_own_passage_stays_in_a_sentence_of_another_ones_figures():
+    draft = "Operating income was {6,976 [1]} in the third quarter of 2023, as payroll and technology cost more [2]."
+    done = await write(draft, SEGMENT, REASONS)
+    assert done.text.endswith(
+        "$6,976 million [1] in the third quarter of 2023, as payroll and technology cost more [2]."
+    )
+    moved = await write(draft.replace("[2]", "[3]"), SEGMENT, REASONS, passage(SERVICES))
+    assert "cost more [3]" not in moved.text
 
 
 async def test_a_checker_that_breaks_costs_its_verdicts_and_not_the_answer():

@@ -95,6 +95,15 @@ def test_in_chinese() -> None:
     assert write(draft, "zh")[0] == "净销售额81,797百万美元[1]，同比下降1.40%[1]，出货量5,740万部[2]。"
 
 
+def test_a_marker_does_not_part_a_word() -> None:
+    text = "Production of 4.6 million oil-equivalent barrels per day; 272 thousand barrels more."
+    sources = Sources((Passage(document_id="d", page=1, start=0, end=len(text), text=text),))
+    shown, _ = write_draft(
+        "It was {4.6 million [1]} oil-equivalent barrels, {272 thousand [1]} barrels more.", sources, "en"
+    )
+    assert shown == "It was 4.6 million [1] oil-equivalent barrels, 272 thousand barrels [1] more."
+
+
 @pytest.mark.parametrize(
     "draft",
     [

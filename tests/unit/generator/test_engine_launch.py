@@ -37,9 +37,16 @@ def test_a_gpu_engine(launch: Any) -> None:
     assert _value(made, "--tensor-parallel-size") == "2"
     assert "--enforce-eager" not in made
     assert "--enable-lora" not in made
+    assert "--enable-auto-tool-choice" not in made
     assert "--max-model-len" not in made
     assert "--max-num-batched-tokens" not in made
     assert made[-2:] == ["--x", "a b"]
+
+
+def test_an_engine_that_reads_function_calls(launch: Any) -> None:
+    made = launch.command({"QUELEA_ENGINE_MODEL": "/models/qwen", "QUELEA_ENGINE_TOOL_PARSER": "hermes"})
+    assert "--enable-auto-tool-choice" in made
+    assert _value(made, "--tool-call-parser") == "hermes"
 
 
 def test_a_cpu_engine_with_adapters(launch: Any) -> None:

@@ -48,6 +48,14 @@ def test_what_is_no_model_is_said_before_llama_cpp_reads_it(tmp_path: Path) -> N
         LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(tmp_path / "other")})
 
 
+def test_an_adapter_is_a_file_of_llama_cpp_too(model: Path, tmp_path: Path) -> None:
+    with_one = {"QUELEA_ENGINE_MODEL": str(model), "QUELEA_ENGINE_ADAPTER": str(model)}
+    assert LlamaSettings.of(with_one).adapter == model
+    assert LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(model)}).adapter is None
+    with pytest.raises(ValueError, match="QUELEA_ENGINE_ADAPTER: .* cannot be read"):
+        LlamaSettings.of({**with_one, "QUELEA_ENGINE_ADAPTER": str(tmp_path / "none.gguf")})
+
+
 @pytest.fixture
 def fetcher(monkeypatch: pytest.MonkeyPatch) -> Any:
     spec = importlib.util.spec_from_file_location("fetch_gguf", PATH)

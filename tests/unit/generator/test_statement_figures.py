@@ -116,6 +116,18 @@ def test_shares_rates_over_years_and_what_is_left_out() -> None:
     assert written(debt).endswith("Not stated, so left out: short-term debt.")
 
 
+def test_what_is_left_of_a_year_says_both_periods() -> None:
+    part = replace(SALES, value="700000000", printed="700", period_end="2030-10-31")
+    figure = replace(
+        STATED, metric="remainder", value="500000000", period_start="2030-11-01", operands=(SALES, part),
+        formula="{0} − {1}",
+    )  # fmt: skip
+    said = written(figure)
+    assert said.startswith("Kestrel's Net sales for the three months ended")
+    assert "was $500 million: $1,200 million [2] for the year ended" in said
+    assert " less $700 million [2] for the nine months ended October 31, 2030." in said
+
+
 def test_the_extractive_reader_answers_from_figures_first() -> None:
     task = Task("What were net sales?", EVIDENCE, date(2032, 1, 1), figures=(STATED, MARGIN))
     found = answer(task)

@@ -218,3 +218,55 @@ def test_twelve_months_in_a_quarters_report_end_no_fiscal_year() -> None:
     (found,) = figures("What was Kestrel's revenue in the second quarter of fiscal 2031?", [*FACTS, trailing])
     assert (found.value, found.fiscal_year) == (Decimal(330), 0)
     assert values("What was Kestrel's revenue in fiscal 2030?", [*FACTS, trailing]) == ["1200"]
+
+
+NINE_MONTHS = replace(
+    QUARTERLY, id="n", period=ReportingPeriod("FY2030 Q3", 2030, 3, "2030-10-31"), published="2030-12-01"
+)
+
+
+def to_date(label: str, concept: str, value: str, **more: str) -> StatedFact:
+    """Of the first nine months of the year that ended on January 31, 2031."""
+    one = fact(label, concept, value, "2030-10-31", 9, NINE_MONTHS, **more)
+    return replace(one, fact=replace(one.fact, period_start="2030-02-01"))
+
+
+def test_a_fourth_quarter_is_the_year_less_its_first_nine_months() -> None:
+    year = [replace(one, fact=replace(one.fact, period_start="2030-02-01")) for one in FACTS[:1]]
+    stated = [*year, *FACTS[1:], to_date("Net sales", "revenue", "850")]
+    (last,) = figures("What was Kestrel's revenue in the fourth quarter of fiscal 2030?", stated)
+    assert (last.metric, last.value, last.formula) == ("remainder", 350, "{0} − {1}")
+    assert [one.fact.value for one in last.operands] == ["1200", "850"]
+    assert (last.period_start, last.period_end) == ("2030-11-01", "2031-01-31")
+    shown = [*stated, fact("Net sales", "revenue", "351", "2031-01-31", 3)]
+    (printed,) = figures("What was Kestrel's revenue in the fourth quarter of fiscal 2030?", shown)
+    assert (printed.metric, printed.value) == ("", 351)  # what is printed comes first
+
+
+def test_a_quarters_cash_flow_is_what_the_year_to_date_has_more() -> None:
+    flow = "operating_cash_flow"
+    half = fact("Cash from operations", flow, "90", "2031-07-31", 6, QUARTERLY, statement="cash_flow")
+    first = fact("Cash from operations", flow, "40", "2031-04-30", 3, QUARTERLY, statement="cash_flow")
+    same_start = [replace(one, fact=replace(one.fact, period_start="2031-02-01")) for one in (half, first)]
+    question = "What was Kestrel's operating cash flow in the second quarter of fiscal 2031?"
+    (found,) = figures(question, [*FACTS[:-1], *same_start])
+    assert (found.metric, found.value, found.period_start) == ("remainder", 50, "2031-05-01")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"unit": "USD/share"},  # earnings per share do not add up over time
+        {"value": "850", "start": "2030-05-01"},  # of another year's beginning
+    ],
+)
+def test_what_does_not_add_up_over_time_has_no_remainder(more: dict[str, str]) -> None:
+    unit = more.get("unit", "USD")
+    concept = "revenue" if unit == "USD" else "eps_diluted"
+    label = "Net sales" if unit == "USD" else "Diluted earnings per share"
+    year = fact(label, concept, "1200", "2031-01-31", 12, unit=unit)
+    part = to_date(label, concept, "850", unit=unit)
+    if "start" in more:
+        part = replace(part, fact=replace(part.fact, period_start=more["start"]))
+    asked = "revenue" if unit == "USD" else "diluted EPS"
+    assert figures(f"What was Kestrel's {asked} in the fourth quarter of fiscal 2030?", [year, part]) == []

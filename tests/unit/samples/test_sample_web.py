@@ -191,4 +191,4 @@ def test_it_runs_as_a_process_and_ends_on_sigterm() -> None:
         with httpx2.Client(trust_env=False, timeout=60) as client:
             assert client.get(f"{search[1]}/healthz").status_code == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(120) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pytest
 from quelea_search.adapters.formats import parse
-from quelea_search.adapters.formats.pdf_spans import Spans
+from quelea_search.adapters.formats.pdf_spans import PrintedLetters, Spans
 from quelea_search.core.layout.alignment import align, fold
 from quelea_search.core.model import CELL, LineKind, ParseLimits
 
@@ -65,7 +65,7 @@ def test_every_cell_of_a_filing_has_its_boxes():
     with pdfium.PdfDocument(data) as document:
         for number in range(3, 7):
             page = pages[number]
-            spans = Spans(document[number].get_textpage(), page.text)
+            spans = Spans(PrintedLetters(document[number].get_textpage()), page.text)
             for line in page.lines:
                 at = line.start
                 for cell in page.text[line.start : line.end].split(CELL) if line.kind is LineKind.ROW else ():

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from quelea_search.adapters import ocr
 from quelea_search.adapters.formats.pdf_scans import find_scans, read_scan
+from quelea_search.adapters.formats.pdf_spans import locate
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import DocumentFacts, ParseLimits
 from quelea_search.jobs.file_parsing import read_file
@@ -45,6 +46,41 @@ def test_a_scanned_statement_is_read_to_rows_and_facts(scan: bytes) -> None:
     assert all(chunk.scanned for chunk in read.chunks)
     stated = {(one.concept, str(one.value)) for one in read.statement_facts}
     assert {("revenue", "81797000000"), ("net_income", "19881000000")} <= stated
+
+
+@pytest.mark.skipif(not ocr.is_installed(), reason="the extra ocr is not installed: make ocr")
+@pytest.mark.parametrize("turned", [0, 90])
+def test_a_quote_of_a_scan_is_marked_where_it_is_printed(scan: bytes, turned: int) -> None:
+    line = "Total net sales\t81,797\t82,959\t293,787\t304,182"
+    text = read_file(scan, "scan.pdf", DocumentFacts(), ParseLimits(), {0: read_scan(scan, 0)}).pages[0]
+    start = text.index(line)
+    out = BytesIO()
+    with pdfium.PdfDocument(scan) as document:  # shown turned, and printed so that it is upright again
+        page = document[0]
+        width, height = page.get_size()
+        if turned:
+            picture = page.render(scale=150 / 72, grayscale=True).to_pil().rotate(turned, expand=True)
+            with pdfium.PdfDocument(pictures(picture)) as again:
+                again[0].set_rotation(turned)
+                again.save(out)
+    found = locate(out.getvalue() or scan, 1, text, start, start + len(line))
+    with pdfium.PdfDocument(FILING) as filing:
+        layer = filing[INCOME_STATEMENT].get_textpage()
+        printed = locate(FILING.read_bytes(), INCOME_STATEMENT + 1, layer.get_text_range(), *_place(layer, "81,797"))
+    assert (found.found, found.no_text) == (1.0, False)
+    assert len(found.boxes) == 5  # the label and four cells
+    (want,) = printed.boxes
+    near = [
+        one if not turned else type(one)(one.bottom, height - one.right, one.top, height - one.left)
+        for one in found.boxes
+    ]
+    assert any(abs(one.left - want.left) < 6 and abs(one.bottom - want.bottom) < 6 for one in near), (want, near)
+    assert all(0 <= one.left < one.right <= width for one in near)
+
+
+def _place(layer: pdfium.PdfTextPage, words: str) -> tuple[int, int]:
+    start = layer.get_text_range().index(words)
+    return start, start + len(words)
 
 
 def test_pages_with_text_are_not_scans() -> None:

@@ -33,7 +33,7 @@ from quelea_training.cli import app
 for words in (["--help"], ["pairs", "--help"], ["review", "--help"], ["encoder", "--help"]):
     assert CliRunner().invoke(app, words).exit_code == 0, words
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -61,7 +61,7 @@ def encoder(
     as_json: AsJson = False,
 ) -> None:
     """Train the encoder on pairs, measure it on what they hold out, and write it as the embedder serves it."""
-    running, training = (import_module(f"quelea_training.encoder.{name}") for name in ("running", "training"))
+    running, long_runs = (import_module(f"quelea_training.{name}") for name in ("encoder.running", "long_runs"))
     recipe = Recipe(
         objective=objective,  # type: ignore[arg-type]  # check says when it is none
         towers=towers,
@@ -79,7 +79,7 @@ def encoder(
         seed=seed,
     )
     order = running.Order(tuple(pairs), tuple(test_with or ()), base, out, device, test_passages, dev_passages)
-    budget = training.Budget(minutes, interval, patience, threads)
+    budget = long_runs.Budget(minutes, interval, patience, threads)
     with plain_errors():
         recipe.check()
         found = running.run(order, recipe, budget, say)

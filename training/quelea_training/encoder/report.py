@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.reports.plots import blank, new_figure
+from quelea_evaluation.reports.plots import blank
 
 from quelea_training.encoder.examples import Bench
 from quelea_training.encoder.measures import SIMILARITIES, K, best, score, similarities
@@ -92,24 +92,6 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             axis.set_ylim(0, 1.1)
             axis.set_title(f"{source}, {language}: {name.upper()}@{K}", fontsize=10)
     axes[0][0].legend(fontsize=8)
-    figure.savefig(path, dpi=110)
-
-
-def draw_log(log: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Loss and the development measure by step (PNG)."""
-    figure, axes = new_figure()
-    losses = [(row["step"], row["loss"]) for row in log if "loss" in row]
-    looks = [(row["step"], row["dev"]) for row in log if "dev" in row]
-    if losses:
-        axes.plot(*zip(*losses, strict=True), color="#4477aa", label="loss")
-        axes.legend(loc="upper right")
-    axes.set_xlabel("step")
-    axes.set_ylabel("loss")
-    if looks:
-        other = axes.twinx()
-        other.plot(*zip(*looks, strict=True), "o-", color="#cc3311", label=f"development MAP@{K}")
-        other.set_ylabel(f"development MAP@{K}")
-        other.legend(loc="upper center")
     figure.savefig(path, dpi=110)
 
 

@@ -21,7 +21,8 @@ from quelea_training.encoder.export import export
 from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
-from quelea_training.encoder.training import Budget, train
+from quelea_training.encoder.training import train
+from quelea_training.long_runs import Budget, draw_log
 from quelea_training.pairs.model import PAIRS
 
 KIND = "encoder-training"
@@ -91,7 +92,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "why": trained.why,
             "best_step": trained.best_step,
         }
-        report.draw_log(trained.log, order.out / "loss.png")
+        draw_log(trained.log, order.out / "loss.png", f"MAP@{K}")
         report.draw(measured, order.out / "report.png")
         models = export(order.base, towers, order.out, report.card(about, measured))
         found = {**about, "models": [one.name for one in models], "scores": measured}

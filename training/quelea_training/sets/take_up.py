@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from quelea_cli.commands.stack import default_encoder
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model_set import model_in
 from quelea_evaluation.stack.services import encoder_of as ask_encoder
-from quelea_kit.errors import Conflict, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, Unavailable
 
+from quelea_training.own_service import running_service
 from quelea_training.sets.manifest import read
 from quelea_training.sets.shelf import PACKAGED, Shelf
 
 Say = Callable[[str], None]
-_START_SECONDS = 180.0
 _REEMBED_SECONDS = 24 * 3600.0
-_STOP_SECONDS = 30.0
 
 
 def activate(home: Path, name: str, say: Say) -> None:
@@ -82,7 +78,8 @@ def _has_index(home: Home) -> bool:
 
 
 def _encode_again(home: Home, model: Path | str, say: Say) -> None:
-    with _embedder(home, model) as address:
+    home.create()
+    with running_service("embedder", {"MODEL": str(model)}, home.logs / "models.log", ask_encoder) as address:
         say(f"encoding the index of {home.root} again with {asyncio.run(ask_encoder(address))}")
         environment = {
             **os.environ,
@@ -99,41 +96,3 @@ def _encode_again(home: Home, model: Path | str, say: Say) -> None:
         why = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it said nothing"]
         raise Unavailable(f"The index could not be encoded again, and the set in use is as before: {why[0]}")
     say(done.stdout.strip())
-
-
-@contextlib.contextmanager
-def _embedder(home: Home, model: Path | str) -> Iterator[str]:
-    """An embedder with a model, alone; its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    environment = {**os.environ, "QUELEA_EMBEDDER_MODEL": str(model), "QUELEA_EMBEDDER_LISTEN": address}
-    for name in ("QUELEA_STACK_SECRET", "QUELEA_TLS_DIR"):
-        environment.pop(name, None)
-    home.create()
-    path = home.logs / "models.log"
-    with path.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(  # our own command line
-            [sys.executable, "-m", "quelea_embedder"], env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        _wait(process, address, path)
-        yield address
-    finally:
-        process.terminate()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-
-def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    end = time.monotonic() + _START_SECONDS
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            raise Unavailable(f"The encoder of the set did not start; see {log}.")
-        with contextlib.suppress(QueleaError):
-            asyncio.run(ask_encoder(address))
-            return
-        time.sleep(0.3)
-    raise Unavailable(f"The encoder of the set was not ready within {_START_SECONDS:.0f} s; see {log}.")

@@ -102,6 +102,11 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- else if .Values.models.enabled }}{{ include "quelea.name" (list . "models") }}{{ end }}
 {{- end }}
 
+{{/* That claim, for who reads the set of models; "" where there is none. */}}
+{{- define "quelea.modelSetClaim" -}}
+{{- if .Values.models.set }}{{ include "quelea.modelsClaim" . }}{{ end }}
+{{- end }}
+
 {{- define "quelea.keysSecret" -}}
 {{ .Values.keys.existingSecret | default (include "quelea.name" (list . "keys")) }}
 {{- end }}

@@ -22,6 +22,7 @@ spec:
     {{- include "quelea.arrowsFrom" (list $root $name) | nindent 4 }}
     {{- if and (eq $name "sandbox") (include "quelea.pods" $root) }}{{ include "quelea.runs.egress" $root | nindent 4 }}{{ end }}
     {{- with $s.extraEgress }}{{ toYaml . | nindent 4 }}{{ end }}
+    {{- if eq $name "gateway" }}{{ with include "quelea.signIn.egress" $root | trim }}{{ . | nindent 4 }}{{ end }}{{ end }}
     {{- if and $s.prefix $root.Values.tracing.endpoint }}{{ with $root.Values.tracing.egress }}{{ toYaml . | nindent 4 }}{{ end }}{{ end }}
     {{- if and $s.world $policy.world.enabled }}
     - to:

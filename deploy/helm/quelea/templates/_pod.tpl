@@ -9,6 +9,10 @@ metadata:
     {{- with include "quelea.configHash" . }}
     quelea/config: {{ . }}
     {{- end }}
+    {{- if and (eq $name "gateway") $root.Values.signIn.enabled }}
+    # Read when it starts, so a change of it starts anew.
+    quelea/sign-in: {{ include "quelea.signIn.toml" $root | sha256sum | trunc 32 }}
+    {{- end }}
     kubectl.kubernetes.io/default-container: {{ $name }}
     {{- with $s.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
@@ -92,23 +96,29 @@ spec:
       emptyDir: {medium: Memory, sizeLimit: {{ $s.shm }}}
     {{- end }}
     {{- range $volume, $is := $s.volumes }}
-    {{- $claim := tpl ($is.claim | default "") $root }}
-    {{- if $claim }}
-    - name: {{ $volume }}
-      persistentVolumeClaim: {claimName: {{ $claim }}}
-    {{- else if $is.secret }}
-    - name: {{ $volume }}
-      secret: {secretName: {{ tpl $is.secret $root }}, defaultMode: 0440}
-    {{- else if $is.configMap }}
-    - name: {{ $volume }}
-      configMap: {name: {{ tpl $is.configMap $root }}, defaultMode: 0444}
-    {{- else if not (hasKey $is "claim") }}
+    {{- $kind := include "quelea.volumeKind" $is }}
+    {{- if not $kind }}
     - name: {{ $volume }}
       emptyDir: {sizeLimit: {{ required (printf "services.%s.volumes.%s needs claim, secret, configMap or size" $name $volume) $is.size }}}
+    {{- else if tpl (get $is $kind) $root }}
+    - name: {{ $volume }}
+      {{- if eq $kind "claim" }}
+      persistentVolumeClaim: {claimName: {{ tpl $is.claim $root }}}
+      {{- else if eq $kind "secret" }}
+      secret: {secretName: {{ tpl $is.secret $root }}, defaultMode: 0440}
+      {{- else }}
+      configMap: {name: {{ tpl $is.configMap $root }}, defaultMode: 0444}
+      {{- end }}
     {{- end }}
     {{- end }}
     {{- if $s.dockerInDocker }}{{ include "quelea.engine.volumes" $root | nindent 4 }}{{ end }}
     {{- if $s.runsInPods }}{{ include "quelea.runs.volume" $root | nindent 4 }}{{ end }}
+{{- end }}
+
+{{/* A volume: claim, secret or configMap, whichever it says; "" for an empty folder. */}}
+{{- define "quelea.volumeKind" -}}
+{{- $is := . }}{{ $kind := "" }}
+{{- range list "configMap" "secret" "claim" }}{{ if hasKey $is . }}{{ $kind = . }}{{ end }}{{ end }}{{ $kind }}
 {{- end }}
 
 {{/* What the container of a service and the one before it share. */}}
@@ -163,7 +173,8 @@ volumeMounts:
   - {name: shm, mountPath: /dev/shm}
   {{- end }}
   {{- range $volume, $is := $s.volumes }}
-  {{- if or (not (hasKey $is "claim")) (tpl $is.claim $root) }}
+  {{- $kind := include "quelea.volumeKind" $is }}
+  {{- if or (not $kind) (tpl (get $is ($kind | default "size")) $root) }}
   - name: {{ $volume }}
     mountPath: {{ $is.mountPath }}
     {{- if $is.readOnly }}

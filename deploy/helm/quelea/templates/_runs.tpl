@@ -27,7 +27,9 @@ quelea.io/market-data: allowed
 {{- define "quelea.arrow" -}}
 {{- $root := index . 0 }}{{ $caller := index . 1 }}{{ $callee := index . 2 -}}
 {{- if and (or (eq $caller "test") (and (eq $caller "maintenance") (include "quelea.jobs" $root)) (and (eq $caller "evaluation") (include "quelea.evaluation" $root)) (include "quelea.on" (list $root $caller))) (include "quelea.on" (list $root $callee)) }}
-{{- if not (and (eq $caller "sandbox") (eq $callee "door") (include "quelea.pods" $root)) }}true{{ end }}
+{{- $inPods := and (eq $caller "sandbox") (eq $callee "door") (include "quelea.pods" $root) }}
+{{- $nothingShared := and (eq $caller "gateway") (eq $callee "redis") (not (include "quelea.gatewayRedis" $root)) }}
+{{- if not (or $inPods $nothingShared) }}true{{ end }}
 {{- end }}
 {{- end }}
 

@@ -30,6 +30,7 @@
 
 {{- define "quelea.checkAll" -}}
 {{- $v := .Values }}
+{{- include "quelea.signIn.check" . }}
 {{- if and (not (include "quelea.on" (list . "redis"))) (not $v.redis.existingSecret) (include "quelea.on" (list . "search")) }}{{ fail "search needs Redis: turn services.redis on or name redis.existingSecret" }}{{ end }}
 {{- if and (include "quelea.on" (list . "redis")) $v.redis.existingSecret }}{{ fail "services.redis and redis.existingSecret are two Redis: turn one off" }}{{ end }}
 {{- if and (include "quelea.on" (list . "qdrant")) $v.qdrant.url }}{{ fail "services.qdrant and qdrant.url are two Qdrants: turn one off" }}{{ end }}

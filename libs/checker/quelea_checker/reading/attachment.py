@@ -12,6 +12,8 @@ from quelea_checker.model import Figure, Period
 from quelea_checker.reading import wording
 from quelea_checker.reading.calendar import year_before
 
+_MARKERS = r"(?:\s?\[\d{1,3}\]){0,6}+"
+"""Behind a figure, before what is said of it: "5,403 [2] a year earlier"."""
 _BASE = re.compile(
     r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
     re.IGNORECASE,
@@ -21,13 +23,13 @@ _COMPARED = re.compile(
     r"|\bover)\s*(?:the )?$",
     re.IGNORECASE,
 )
-_SINCE = re.compile(r"[,\s]{0,2}from (?:the )?$", re.IGNORECASE)
+_SINCE = re.compile(rf"{_MARKERS}[,\s]{{0,2}}from (?:the )?$", re.IGNORECASE)
 _ONWARDS = re.compile(r",? (?:to|through|until) ", re.IGNORECASE)
 _ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
 """Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
-_AND = re.compile(r",?\s{0,8}+(?:and|,|、|和|及|与)\s{0,8}+[$€£¥]?\s{0,8}+", re.IGNORECASE)
+_AND = re.compile(rf"{_MARKERS},?\s{{0,8}}+(?:and|,|、|和|及|与)\s{{0,8}}+[$€£¥]?\s{{0,8}}+", re.IGNORECASE)
 _EARLIER = re.compile(
-    r"[,\s]{0,2}(?:(?:in|for|during) )?(?:the )?"
+    rf"{_MARKERS}[,\s]{{0,2}}(?:(?:in|for|during) )?(?:the )?"
     r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
     r"|prior[- ]year|last year"
     r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",
@@ -49,7 +51,7 @@ _BUT = re.compile(r"\b(?:but|while|whereas)\b|[;；]|而")
 _SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
 """The time is that of the saying."""
 _FROM = re.compile(rf"(?:{LANGUAGES.alternatives('time.moved_from')})\s{{0,8}}+$", re.IGNORECASE)
-_ONTO = re.compile(rf",?\s{{0,8}}+(?:{LANGUAGES.alternatives('time.moved_to')})\s{{0,8}}+", re.IGNORECASE)
+_ONTO = re.compile(rf"{_MARKERS},?\s{{0,8}}+(?:{LANGUAGES.alternatives('time.moved_to')})\s{{0,8}}+", re.IGNORECASE)
 _THAN_ZH = re.compile(r"[较比]$")
 _OF_THEN = re.compile(r"(?:同期)?的\s?")
 _RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
@@ -115,6 +117,11 @@ def _is_base_of_change(sentence: str, figure: Figure, period: Period) -> bool:
     if period.start >= figure.end and _SINCE.fullmatch(sentence[figure.end : period.start]):
         return not _ONWARDS.match(sentence, period.end)
     return wording.ends_with(_COMPARED, sentence, period.start)
+
+
+def is_base(sentence: str, start: int) -> bool:
+    """What stands there is what something else is compared with: "compared with 5,403", "from 5,403"."""
+    return wording.ends_with(_BASE, sentence, start)
 
 
 def drop_compared_periods(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:

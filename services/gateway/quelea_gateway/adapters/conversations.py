@@ -1,7 +1,7 @@
 """Saved conversations in a folder or an object store (quelea_kit.storage), beside the agent's runs.
 
     <owner>/<conversation>.json         the head: title, times, what the turns say: a search reads heads alone
-    <owner>/<conversation>/<turn>.json  a question and its answer, written once
+    <owner>/<conversation>/<turn>.json  a question and its answer; written again for a thumb, or to forget a document
 
 The owner's folder is a hash of the key's name: a conversation is found under its owner's key or not at all. Which turns
 there are is what the folder says. A head that another gateway wrote at the same moment may lack one; the next turn puts
@@ -28,7 +28,7 @@ from quelea_kit.errors import Conflict, NotFound, TooLarge, Unavailable
 from quelea_kit.storage import Storage
 
 from quelea_gateway.adapters.owners import folder_of
-from quelea_gateway.core.conversations import Conversation, SavedTurn, folded, matches
+from quelea_gateway.core.conversations import Conversation, Said, SavedTurn, folded, matches, without
 
 T = TypeVar("T")
 
@@ -108,6 +108,21 @@ class ConversationStore:
         turn = SavedTurn(_new_id(), _now(), question, answer, filters, collections, group)
         return await self._do(self._add, owner, conversation_id, turn)
 
+    async def mark(self, owner: str, conversation_id: str, text: str, thumb: Mapping[str, Any]) -> None:
+        """Keep a thumb with the newest answer of this text; where there is none, nothing is kept. Raises NotFound."""
+        await self._do(self._mark, owner, conversation_id, text, thumb)
+
+    async def forget(self, document_id: str) -> int:
+        """Take a document's words out of everybody's answers; how many had some.
+
+        Documents of two tenants never share an id, so no other tenant's answers are touched.
+        """
+        return await self._do(self._forget, document_id)
+
+    async def check(self, owner: str, conversation_id: str) -> None:
+        """Raises NotFound where there is no such conversation."""
+        await self._do(self._head, owner, conversation_id)
+
     async def rename(self, owner: str, conversation_id: str, title: str) -> Conversation:
         """Give it another title. Raises NotFound."""
         return await self._do(self._rename, owner, conversation_id, title)
@@ -166,6 +181,41 @@ class ConversationStore:
             self._write_head(owner, head.with_turn(turn))
         return turn
 
+    def _mark(self, owner: str, conversation_id: str, text: str, thumb: Mapping[str, Any]) -> None:
+        with self._writing:
+            head = self._head(owner, conversation_id)
+            for turn_id in sorted((one for one, said in head.said.items() if said.text == text), reverse=True):
+                if turn := self._turn(owner, turn_id, head.id):
+                    marked = replace(turn, thumb=thumb)
+                    self._storage.write(f"{folder_of(owner)}/{head.id}/{turn_id}.json", _json(marked.as_dict()))
+                    return
+
+    def _forget(self, document_id: str) -> int:
+        named = document_id.encode()
+        changed = 0
+        for owner in self._storage.names(""):
+            for head_id in self._kept(owner):
+                turns = [f"{owner}/{head_id}/{one}.json" for one in self._kept(f"{owner}/{head_id}")]
+                for path in turns:
+                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                        stored = self._storage.read(path)
+                        if named in stored:
+                            self._rewrite(f"{owner}/{head_id}.json", path, document_id)
+                            changed += 1
+        return changed
+
+    def _rewrite(self, head_path: str, turn_path: str, document_id: str) -> None:
+        with self._writing, _readable(turn_path):
+            turn = without(SavedTurn.from_dict(json.loads(self._storage.read(turn_path))), document_id)
+            head = Conversation.from_dict(json.loads(self._storage.read(head_path)))
+            said = {**head.said, turn.id: Said(turn.question, turn.text)}
+            self._storage.write(turn_path, _json(turn.as_dict()))
+            self._storage.write(head_path, _json(replace(head, said=dict(sorted(said.items()))).as_dict()))
+
+    def _kept(self, folder: str) -> list[str]:
+        names = (name.removesuffix(".json") for name in self._storage.names(folder) if name.endswith(".json"))
+        return [one for one in names if _ID.fullmatch(one)]
+
     def _rename(self, owner: str, conversation_id: str, title: str) -> Conversation:
         with self._writing:
             renamed = replace(self._head(owner, conversation_id), title=title)
@@ -183,12 +233,10 @@ class ConversationStore:
             raise Conflict(f"The conversation has {turns:,} answers, and no more are kept of one: start a new one.")
 
     def _ids(self, owner: str) -> list[str]:
-        names = (name for name in self._storage.names(folder_of(owner)) if name.endswith(".json"))
-        return [one for one in (name.removesuffix(".json") for name in names) if _ID.fullmatch(one)]
+        return self._kept(folder_of(owner))
 
     def _turn_ids(self, owner: str, conversation_id: str) -> list[str]:
-        names = self._storage.names(f"{folder_of(owner)}/{conversation_id}")
-        return [one for one in (name.removesuffix(".json") for name in names) if _ID.fullmatch(one)]
+        return self._kept(f"{folder_of(owner)}/{conversation_id}")
 
     def _head(self, owner: str, conversation_id: str) -> Conversation:
         found = self._head_or_none(owner, conversation_id) if _ID.fullmatch(conversation_id) else None

@@ -102,6 +102,11 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
         async with noting(world, "Complete"):
             if isinstance(said, QueleaError):
                 raise said
+            if request.functions and world.function_calls is None:
+                end = generator_pb2.Completed(reason="no_functions", model="fake")
+                world.completion_requests.pop()  # nothing was written, so what it says is still to be said
+                yield generator_pb2.CompleteResponse(completed=end)
+                return
             for piece in said:
                 yield generator_pb2.CompleteResponse(delta=generator_pb2.TextDelta(text=piece))
                 if world.completion_hangs:
@@ -111,9 +116,10 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
             reason = "invalid" if request.json_schema and not _is_json("".join(said)) else "stop"
             yield generator_pb2.CompleteResponse(
                 completed=generator_pb2.Completed(
-                    reason=reason, model="fake", prompt_tokens=100, completion_tokens=len(said), total_ms=2
+                    reason=reason, model="fake", prompt_tokens=100, completion_tokens=len(said), total_ms=2,
+                    calls=(world.function_calls or ()) if request.functions else (),
                 )
-            )
+            )  # fmt: skip
 
     async def Rewrite(  # noqa: N802  # the wire's name
         self, request: generator_pb2.RewriteRequest, context: Any

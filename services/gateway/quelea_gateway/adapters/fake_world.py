@@ -67,6 +67,8 @@ class World:
     """By document; that of any other is its text."""
     completions: list[list[str] | QueleaError] | None = None
     """What Complete says, one entry per call, the last one again and again; None: there is no language model."""
+    function_calls: list[generator_pb2.FunctionCall] | None = None
+    """What a completion calls that is offered functions; None: the model calls none."""
     completion_requests: list[generator_pb2.CompleteRequest] = field(default_factory=list)
     completion_hangs: bool = False
     rewrites: dict[str, str] = field(default_factory=dict)

@@ -7,6 +7,7 @@ hash of the key's name: a thumb is found under its owner's key or not at all.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import json
 import re
@@ -23,6 +24,7 @@ from quelea_kit.storage import Storage
 
 from quelea_gateway.adapters.owners import folder_of
 from quelea_gateway.core.feedback import Feedback
+from quelea_gateway.core.notices import say
 
 T = TypeVar("T")
 
@@ -66,6 +68,13 @@ class FeedbackStore:
         """Forget one. Raises NotFound."""
         await self._do(self._delete, owner, feedback_id)
 
+    async def forget(self, document_id: str) -> int:
+        """Take the answers that cite a document out of everybody's thumbs; how many did.
+
+        Documents of two tenants never share an id, so no other tenant's thumbs are touched.
+        """
+        return await self._do(self._forget, document_id)
+
     async def close(self) -> None:
         """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -80,8 +89,7 @@ class FeedbackStore:
             )
         now = datetime.now(UTC)
         stored = replace(given, id=f"{now:%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}", created=f"{now:%Y-%m-%dT%H:%M:%S}Z")
-        data = json.dumps(stored.as_dict(), ensure_ascii=False).encode("utf-8", "replace")
-        self._storage.write(f"{folder_of(owner)}/{stored.id}.json", data)
+        self._storage.write(f"{folder_of(owner)}/{stored.id}.json", _json(stored))
         return stored
 
     def _newest(self, owner: str, limit: int, before: str, thumbs: Sequence[str]) -> list[Feedback]:
@@ -104,9 +112,28 @@ class FeedbackStore:
             raise NotFound(f"There is no feedback {feedback_id[:64]!r}.")
         self._storage.delete(name)
 
+    def _forget(self, document_id: str) -> int:
+        changed = 0
+        for owner in self._storage.names(""):
+            for name in self._storage.names(owner):
+                feedback_id = name.removesuffix(".json")
+                if not _ID.fullmatch(feedback_id):
+                    continue
+                with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                    stored = self._storage.read(f"{owner}/{name}")
+                    if document_id.encode() in stored:
+                        kept = replace(_read(stored, feedback_id), answer=say("forgotten", "en"))
+                        self._storage.write(f"{owner}/{name}", _json(kept))
+                        changed += 1
+        return changed
+
     async def _do(self, work: Callable[..., T], *given: Any) -> T:
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
+
+
+def _json(thumb: Feedback) -> bytes:
+    return json.dumps(thumb.as_dict(), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _read(stored: bytes, feedback_id: str) -> Feedback:

@@ -20,6 +20,8 @@ from quelea_gateway.core.model import (
     Delta,
     Figure,
     Finished,
+    Function,
+    FunctionCall,
     Message,
     Passage,
     Question,
@@ -284,6 +286,7 @@ class GeneratorClient:
         max_tokens: int = 0,
         temperature: float | None = None,
         tenant: str = "",
+        functions: Sequence[Function] = (),
     ) -> AsyncIterator[str | CompletionEnd]:
         """Text as it comes, then CompletionEnd; leaving early cancels the call at the generator.
 
@@ -300,6 +303,10 @@ class GeneratorClient:
             max_tokens=max_tokens,
             temperature=temperature,
             tenant=tenant,
+            functions=[
+                generator_pb2.Function(name=one.name, description=one.description, parameters=one.parameters)
+                for one in functions
+            ],
         )
         ended = False
         with naming("generator"):
@@ -318,6 +325,7 @@ class GeneratorClient:
                             completion_tokens=done.completion_tokens,
                             first_token_ms=done.first_token_ms,
                             total_ms=done.total_ms,
+                            calls=tuple(FunctionCall(one.name, one.arguments) for one in done.calls),
                         )
             if not ended:
                 raise Unavailable("The generator stopped before the completion was complete.")

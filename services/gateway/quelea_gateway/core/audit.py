@@ -157,6 +157,7 @@ ROUTES: dict[str, Action | None] = {
     "GET /auth/login": None,
     "GET /auth/callback": Action(Act.SIGNED_IN, "page"),
     "POST /auth/logout": Action(Act.SIGNED_OUT, "page"),
+    "GET /.well-known/oauth-protected-resource/mcp": None,
     # OpenBB's routes, which the OpenAPI document has only where that backend is on.
     "GET /openbb/agents.json": None,
     "GET /openbb/widgets.json": None,
@@ -203,6 +204,7 @@ TOOLS: dict[str, Action | None] = {
     "tool_details": None,
     "ask": _ASK,
     "search_passages": Action(Act.SEARCHED, "passages", "query"),
+    "list_collections": Action(Act.LISTED, "collections"),
     "list_documents": Action(Act.LISTED, "documents"),
     "analyse": Action(Act.RAN, "run", "question"),
     "list_companies": Action(Act.LISTED, "companies"),
@@ -233,6 +235,8 @@ class Record:
     tenant: str = ""
     objects: dict[str, Any] = field(default_factory=dict)
     text: str = ""
+    failure: int = 0
+    """HTTP status of what failed inside a call that is answered by 200 all the same, as MCP's are; 0: nothing."""
 
     def entry(self, outcome: Outcome, status: int | str) -> dict[str, Any]:
         """As it is stored; what is empty is left out."""
@@ -273,6 +277,13 @@ def note(name: str, *ids: str) -> None:
     if record is not None and ids:
         known = record.objects.setdefault(name, [])
         known.extend(one[:_MOST_ID] for one in ids[: _MOST_IDS - len(known)] if one not in known)
+
+
+def note_failure(status: int) -> None:
+    """Say that what the call under way was to do has failed; the first that is said counts."""
+    record = _current.get()
+    if record is not None:
+        record.failure = record.failure or status
 
 
 def note_caller(subject: str, tenant: str, key: str) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from quelea_fintext.text import terms
 
+from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.evidence import cite
-from quelea_gateway.core.grounding import Mark, Placed, marks
+from quelea_gateway.core.grounding import Mark, Placed, marks, opened_by
 from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Citation, Passage, Quote
 from quelea_gateway.core.numbers import figures
@@ -45,9 +46,11 @@ def best_span(text: str, statement: str) -> tuple[int, int]:
     return best
 
 
-def place_markers(answer: str) -> tuple[Placed, ...]:
-    """The markers of a text that was not checked, each with the sentence before it."""
-    return tuple(Placed(mark, statement_before(answer, mark.start)) for mark in marks(answer))
+def place_markers(answer: str, pointed: Sequence[DraftFigure] = ()) -> tuple[Placed, ...]:
+    """The markers of a text that was not checked, each with the sentence before it, and with the quote of the figure
+    that the draft pointed at."""
+    opened = [((one.end, one.behind), one) for one in pointed if one.quotes]
+    return tuple(Placed(mark, statement_before(answer, mark.start), opened_by(mark, opened)) for mark in marks(answer))
 
 
 def verify_quotes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -9,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from quelea_gateway.core.model import Turn
+from quelea_gateway.core.notices import say
 
 HISTORY_EXCHANGES = 3
 """How many of the last questions, with their answers, a follow-up is understood by."""
@@ -31,6 +33,8 @@ class SavedTurn:
     """Those that the request named."""
     group: str = ""
     """Turns of one group answer one question side by side; empty of a turn by itself."""
+    thumb: Mapping[str, Any] | None = None
+    """The last one that was given on it: thumb, why, reasons."""
 
     @property
     def text(self) -> str:
@@ -39,12 +43,15 @@ class SavedTurn:
 
     def as_dict(self) -> dict[str, Any]:
         """For a store of JSON."""
-        return {
+        value = {
             **asdict(self),
             "answer": dict(self.answer),
             "filters": dict(self.filters),
             "collections": list(self.collections),
         }
+        if self.thumb is None:
+            del value["thumb"]  # an older gateway does not know it
+        return value
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SavedTurn:
@@ -52,6 +59,38 @@ class SavedTurn:
         turn = cls(**value)
         str(turn.answer["answer"])
         return turn
+
+
+_QUOTED = ("citations", "further_reading")
+_MADE_OF = ("answer", "citations", "evidence", "figures", "grounding")
+"""Parts of an answer that are made of what it cites."""
+
+
+def documents_of(answer: Mapping[str, Any]) -> frozenset[str]:
+    """The stored documents that an answer cites, or names as further reading; pages of the web are none."""
+    return frozenset(
+        one["document_id"]
+        for part in _QUOTED
+        for one in answer.get(part) or ()
+        if one["document_id"] and one.get("source") != "web"
+    )
+
+
+def without(turn: SavedTurn, document_id: str) -> SavedTurn:
+    """A turn that says nothing of a document's words any more.
+
+    An answer whose reader was shown it may be made of them, so its text goes whole, with figures and verdicts; its
+    other sources stay. Of one that only names it as further reading, the text stays.
+    """
+    answer = dict(turn.answer)
+    for part in _QUOTED:
+        answer[part] = [
+            {**one, "quote": ""} if one["document_id"] == document_id else one for one in answer.get(part) or ()
+        ]
+    if any(document_id in json.dumps(answer.get(part)) for part in _MADE_OF):
+        gone = say("forgotten", str(answer.get("language") or "en"))
+        answer |= {"answer": gone, "figures": [], "grounding": None}
+    return replace(turn, answer=answer)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from quelea_fintext.company_names import KnownCompany, known_companies
@@ -58,6 +58,11 @@ def offers_for(
         if ("cninfo" if is_chinese else "edgar") in sources:
             found.append(_offer(name, asked, reading.periods, is_chinese=is_chinese, language=language, as_of=as_of))
     return tuple(found)
+
+
+def say_what(offers: Iterable[FetchOffer]) -> str:
+    """What is offered, without asking: AAPL 10-K, 600519."""
+    return ", ".join(" ".join((offer.company, *offer.forms)) for offer in offers)
 
 
 def _offer(

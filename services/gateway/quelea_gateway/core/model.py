@@ -233,6 +233,8 @@ class Question:
     """What is searched for where that is neither: the pipeline's, while nobody can say what a follow-up means."""
     strict: bool = False
     """Sentences with a figure that the evidence does not support are withheld."""
+    may_fetch: bool = True
+    """Whether who asks may bring in filings; else he is told whom to ask, instead of being offered them."""
     prompts: PromptSet | None = None
     """The wordings to ask with, where a draft is tried; None: those in force."""
 
@@ -483,8 +485,35 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Function:
+    """What a language model may call in its answer; `parameters` is the JSON schema of its arguments, as text."""
+
+    name: str
+    description: str
+    parameters: str
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call of a function, whose arguments are a JSON object as the model wrote it."""
+
+    name: str
+    arguments: str
+
+
+NO_FUNCTIONS = "no_functions"
+"""The reason of a completion that was not made, as the model or its server calls no functions."""
+
+
+@dataclass(frozen=True)
 class CompletionEnd:
-    """How a completion ended: "stop", "length" (it was cut off), or "invalid" (no JSON that fits the schema)."""
+    """How a completion ended.
+
+    Attributes:
+        reason: "stop", "length" (it was cut off), "invalid" (no JSON that fits the schema, a call that does not fit its
+            function), or NO_FUNCTIONS.
+        calls: Of the functions that were offered.
+    """
 
     reason: str
     model: str = ""
@@ -492,3 +521,4 @@ class CompletionEnd:
     completion_tokens: int = 0
     first_token_ms: float = 0.0
     total_ms: float = 0.0
+    calls: tuple[FunctionCall, ...] = ()

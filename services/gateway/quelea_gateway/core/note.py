@@ -21,7 +21,7 @@ _MOST_TITLE = 600
 _MOST_BASIS = 1500
 _MOST_POINTS = 24
 _MOST_SERIES = 6
-_COMPUTED = ("change", "compound_growth", "share", "calculation")
+_COMPUTED = ("change", "compound_growth", "share", "remainder", "calculation")
 _SCALES = {
     "en": ((Decimal(10) ** 9, "billion"), (Decimal(10) ** 6, "million"), (Decimal(10) ** 3, "thousand")),
     "zh": ((Decimal(10) ** 8, "亿"), (Decimal(10) ** 4, "万")),

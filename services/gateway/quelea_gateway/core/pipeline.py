@@ -15,7 +15,7 @@ from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.draft import DraftWriter, Sources
 from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
-from quelea_gateway.core.fetch_offer import offers_for
+from quelea_gateway.core.fetch_offer import offers_for, say_what
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate.gates import Gate
 from quelea_gateway.core.gate.reasons import say as say_why
@@ -212,6 +212,9 @@ class Pipeline:
         stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
         answer = numbering.of_answer(_answer(question, done, finished, basis, clock), sources)
         offers = await self._offers(question, basis.retrieved.reading, done.declined)
+        if offers and not question.may_fetch:
+            notice = say("only_reads", answer.language, say_what(offers))
+            answer, offers = replace(answer, notices=(*answer.notices, notice)), ()
         shown = tuple(numbering[old] for old in streamed.order)
         yield replace(answer, offers=offers, stands_in=stands_in, streamed=shown)
 

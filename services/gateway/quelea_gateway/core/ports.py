@@ -14,6 +14,7 @@ from quelea_gateway.core.model import (
     Figure,
     Filters,
     Finished,
+    Function,
     Message,
     Passage,
     Question,
@@ -111,6 +112,7 @@ class ChatModel(Protocol):
         max_tokens: int = 0,
         temperature: float | None = None,
         tenant: str = "",
+        functions: Sequence[Function] = (),
     ) -> AsyncIterator[str | CompletionEnd]:
         """Text as it comes, then CompletionEnd; leaving early stops the model.
 
@@ -121,6 +123,7 @@ class ChatModel(Protocol):
             max_tokens: Longest text; 0: the generator's limit.
             temperature: 0 to 2; None: the generator's.
             tenant: Whose turn it uses up.
+            functions: What it may call instead of writing text; not together with a schema.
 
         Raises:
             InvalidInput: The prompt is longer than the model's context, or the schema is none.

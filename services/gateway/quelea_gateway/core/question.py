@@ -112,6 +112,7 @@ def build(
     seed: int | None = None,
     tenant: str = "",
     strict: bool = False,
+    may_fetch: bool = True,
 ) -> Question:
     """A question that may be asked.
 
@@ -141,4 +142,5 @@ def build(
         seed=seed,
         tenant=tenant,
         strict=strict,
+        may_fetch=may_fetch,
     )

@@ -71,6 +71,9 @@ class SignIn(_Part):
     issuer: str
     audiences: tuple[str, ...] = ()
     """`aud` of bearer tokens, one of which a token must have; empty: no bearer tokens, only the login."""
+    scopes: tuple[str, ...] = ()
+    """What an MCP client that signs somebody in by itself asks the provider for, so that its token is for one of the
+    audiences; it is told them. Entra: api://quelea/access."""
     algorithms: tuple[Algorithm, ...] = ("RS256", "PS256", "ES256", "EdDSA")
     clock_skew_seconds: float = Field(60, ge=0, le=600)
     keys_seconds: float = Field(3600, gt=0)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+import functools
 import uuid
-from contextvars import ContextVar
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol
 
 from mcp import Client
 from mcp.server.mcpserver.exceptions import ToolError
-from quelea_kit.errors import InvalidInput, QueleaError
+from quelea_kit.errors import Conflict, InvalidInput, QueleaError
+from quelea_kit.reach import enter
 
+from quelea_gateway.access import let_in
 from quelea_gateway.analyst import OFF
+from quelea_gateway.core import audit
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.agent.runs import run_requests
@@ -21,15 +25,16 @@ from quelea_gateway.core.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
+from quelea_gateway.rest.collections import CollectionOut
 from quelea_gateway.rest.documents import DocumentOut
 from quelea_gateway.rest.openai.agent import finish
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
+from quelea_gateway.rights import may_fetch, readable
 
 Json = dict[str, Any]
 
-TENANT: ContextVar[str] = ContextVar("mcp_tenant", default="")
-"""The name of the caller's key, set for each request."""
+P = ParamSpec("P")
 
 _MOST_COMPANIES = 1000
 _DOCUMENTS = 50
@@ -55,37 +60,65 @@ class Actions(Protocol):
         """A tool's document."""
         ...
 
-    async def ask(self, question: str, as_of: str) -> Json:
+    async def ask(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """A cited answer."""
         ...
 
-    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+    async def search_passages(
+        self, query: str, filters: FiltersIn, limit: int, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """Passages, best first."""
         ...
 
-    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+    async def list_collections(self) -> Json:
+        """The collections of the caller."""
+        ...
+
+    async def list_documents(self, filters: FiltersIn, page_token: str, collections: Sequence[str]) -> Json:
         """Stored documents, one page of them."""
         ...
 
-    async def analyse(self, question: str, as_of: str) -> Json:
+    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """What a run of the agent came to."""
         ...
 
-    async def list_companies(self) -> Json:
+    async def list_companies(self, collections: Sequence[str]) -> Json:
         """The companies of the documents."""
         ...
 
-    async def get_statement(self, query: StatementQuery) -> Json:
+    async def get_statement(self, query: StatementQuery, collections: Sequence[str]) -> Json:
         """Lines by periods."""
         ...
 
-    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+    async def find_figures(
+        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """Single figures."""
         ...
 
     async def execute_python(self, code: str, market_data: bool) -> Json:
         """What code printed and made."""
         ...
+
+
+def _tells(work: Callable[P, Coroutine[Any, Any, Json]]) -> Callable[P, Coroutine[Any, Any, Json]]:
+    """An action whose failure is told to the caller as a tool's error, and to the audit log as what it is."""
+
+    @functools.wraps(work)
+    async def told(*given: P.args, **named: P.kwargs) -> Json:
+        try:
+            return await work(*given, **named)
+        except ReaderFailed as failed:
+            audit.note_failure(failed.error.http_status)
+            raise ToolError(failed.error.message) from failed
+        except QueleaError as error:
+            audit.note_failure(error.http_status)
+            raise ToolError(error.message) from error
+        except Exception:
+            audit.note_failure(QueleaError.http_status)
+            raise
+
+    return told
 
 
 class GatewayActions:
@@ -98,12 +131,10 @@ class GatewayActions:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
+    @_tells
     async def search_tools(self, query: str, category: str, limit: int) -> Json:
         """As GET /v1/tools."""
-        try:
-            hits = await self._gateway.toolkit.catalogue.search(query, category=category, k=max(1, min(limit, 50)))
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        hits = await self._gateway.toolkit.catalogue.search(query, category=category, k=max(1, min(limit, 50)))
         return {
             "tools": [
                 {
@@ -117,90 +148,94 @@ class GatewayActions:
             ]
         }
 
+    @_tells
     async def tool_details(self, name: str) -> Json:
         """As GET /v1/tools/{name}."""
-        try:
-            return {"document": await self._gateway.toolkit.catalogue.details(name)}
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        return {"document": await self._gateway.toolkit.catalogue.details(name)}
 
-    async def ask(self, question: str, as_of: str) -> Json:
+    @_tells
+    async def ask(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """As POST /v1/ask."""
+        await self._read_in(collections)
         gateway = self._gateway
-        try:
-            asked = rules.build(
-                question, gateway.limits, as_of=as_of, tenant=TENANT.get(), strict=gateway.settings.strict
-            )
-            answer = AnswerOut.of(await whole(gateway, asked))
-        except ReaderFailed as failed:
-            raise ToolError(failed.error.message) from failed
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        asked = rules.build(
+            question,
+            gateway.limits,
+            as_of=as_of,
+            tenant=let_in().name,
+            strict=gateway.settings.strict,
+            may_fetch=may_fetch(let_in().principal, collections),
+        )
+        answer = AnswerOut.of(await whole(gateway, asked))
         said: Json = answer.model_dump(mode="json")
         return {key: said[key] for key in ("answer", "citations", "as_of", "route", "notices") if key in said}
 
-    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+    @_tells
+    async def search_passages(
+        self, query: str, filters: FiltersIn, limit: int, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """As POST /v1/search."""
+        await self._read_in(collections)
         gateway = self._gateway
-        try:
-            found = await gateway.retriever.search(
-                rules.check_text(query, gateway.limits, "query"),
-                k=rules.check_k(limit, limit),
-                as_of=rules.check_as_of(as_of),
-                filters=filters.core(),
-            )
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        found = await gateway.retriever.search(
+            rules.check_text(query, gateway.limits, "query"),
+            k=rules.check_k(limit, limit),
+            as_of=rules.check_as_of(as_of),
+            filters=filters.core(),
+        )
         return {
             "reading": found.reading.text,
             "passages": [{name: getattr(one, name) for name in _OF_A_PASSAGE} for one in found.passages],
         }
 
-    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+    @_tells
+    async def list_collections(self) -> Json:
+        """As GET /v1/collections."""
+        principal = let_in().principal
+        found = [CollectionOut.of(one, principal) for one in await self._gateway.search.collections()]
+        return {"collections": [one.model_dump(mode="json") for one in found]}
+
+    @_tells
+    async def list_documents(self, filters: FiltersIn, page_token: str, collections: Sequence[str]) -> Json:
         """As GET /v1/documents."""
-        try:
-            found = await self._gateway.retriever.documents(
-                page_size=_DOCUMENTS, page_token=page_token, filters=filters.core()
-            )
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        await self._read_in(collections)
+        found = await self._gateway.retriever.documents(
+            page_size=_DOCUMENTS, page_token=page_token, filters=filters.core()
+        )
         return {
             "documents": [DocumentOut.of(document).model_dump(mode="json") for document in found.documents],
             "next_page_token": found.next_page_token or None,
             "total": found.total,
         }
 
-    async def analyse(self, question: str, as_of: str) -> Json:
+    @_tells
+    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """As POST /v1/agent/runs, waited for; a caller who leaves ends the run."""
+        await self._read_in(collections)
         gateway = self._gateway
-        try:
-            manager = await gateway.analyst.ready()
-            wanted = run_requests.build(
-                question, gateway.limits, gateway.analyst.budgets, tenant=TENANT.get(), as_of=as_of
-            )
-            run = RunOut.of(await finish(manager, await manager.start(wanted)))
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        manager = await gateway.analyst.ready()
+        wanted = run_requests.build(
+            question, gateway.limits, gateway.analyst.budgets, tenant=let_in().name, as_of=as_of
+        )
+        run = RunOut.of(await finish(manager, await manager.start(wanted)))
         if run.answer is None:
-            raise ToolError(run.error or f"The run was {run.state}.")
+            raise QueleaError(run.error or f"The run was {run.state}.")
         said: Json = run.answer.model_dump(mode="json")
         sources = [one for one in said["sources"] if one["used"]]
         return {"run": run.id, "answer": said["text"], "missing": said["missing"], "sources": sources}
 
-    async def list_companies(self) -> Json:
+    @_tells
+    async def list_companies(self, collections: Sequence[str]) -> Json:
         """As GET /v1/companies."""
-        try:
-            found = await self._gateway.statements.companies()
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        await self._read_in(collections)
+        found = await self._gateway.statements.companies()
         return {"companies": [asdict(one) for one in found[:_MOST_COMPANIES]], "total": len(found)}
 
-    async def get_statement(self, query: StatementQuery) -> Json:
+    @_tells
+    async def get_statement(self, query: StatementQuery, collections: Sequence[str]) -> Json:
         """As GET /v1/companies/{company}/statements."""
-        try:
-            found = await self._gateway.statements.statement(query)
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        await self._read_in(collections)
+        found = await self._gateway.statements.statement(query)
         return {
             "company": found.company,
             "statement": found.name,
@@ -217,12 +252,13 @@ class GatewayActions:
             ],
         }
 
-    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+    @_tells
+    async def find_figures(
+        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """As GET /v1/facts."""
-        try:
-            found = await self._gateway.statements.figures(company, names, period_from=period_from, as_of=as_of)
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+        await self._read_in(collections)
+        found = await self._gateway.statements.figures(company, names, period_from=period_from, as_of=as_of)
         return {
             "figures": [
                 {"label": one.label, "concept": one.concept, "statement": one.statement, "unit": one.unit}
@@ -231,44 +267,45 @@ class GatewayActions:
             ]
         }
 
+    @_tells
     async def execute_python(self, code: str, market_data: bool) -> Json:
         """Once, in a container of its own."""
         analyst, settings = self._gateway.analyst, self._gateway.settings
+        if analyst.sandbox is None:
+            raise Conflict(OFF)
+        if not code.strip() or len(code.encode()) > _MOST_CODE:
+            raise InvalidInput(f"code must have 1 to {_MOST_CODE} bytes.")
+        run, tenant = f"mcp-{uuid.uuid4().hex}", let_in().name
+        session = None
+        if market_data:
+            if analyst.door is None:
+                raise Conflict("Market data is not available in this deployment; run the code with market_data=false.")
+            session = await analyst.door.open(
+                run_id=run,
+                tenant=tenant,
+                as_of="",
+                bundle_ids=(),
+                max_calls=settings.agent_calls,
+                seconds=settings.agent_code_seconds + 60,
+            )
         try:
-            if analyst.sandbox is None:
-                raise ToolError(OFF)
-            if not code.strip() or len(code.encode()) > _MOST_CODE:
-                raise InvalidInput(f"code must have 1 to {_MOST_CODE} bytes.")
-            run, tenant = f"mcp-{uuid.uuid4().hex}", TENANT.get()
-            session = None
-            if market_data:
-                if analyst.door is None:
-                    raise ToolError(
-                        "Market data is not available in this deployment; run the code with market_data=false."
-                    )
-                session = await analyst.door.open(
-                    run_id=run,
-                    tenant=tenant,
-                    as_of="",
-                    bundle_ids=(),
-                    max_calls=settings.agent_calls,
-                    seconds=settings.agent_code_seconds + 60,
-                )
-            try:
-                done = await analyst.sandbox.execute(
-                    code,
-                    session_id="",
-                    execution_id=run,
-                    market_token=session.token if session else "",
-                    seconds=settings.agent_code_seconds,
-                    tenant=tenant,
-                )
-            finally:
-                if session is not None and analyst.door is not None:
-                    await analyst.door.close_session(session.id)
-        except QueleaError as error:
-            raise ToolError(error.message) from error
+            done = await analyst.sandbox.execute(
+                code,
+                session_id="",
+                execution_id=run,
+                market_token=session.token if session else "",
+                seconds=settings.agent_code_seconds,
+                tenant=tenant,
+            )
+        finally:
+            if session is not None and analyst.door is not None:
+                await analyst.door.close_session(session.id)
         return describe_execution(done)
+
+    async def _read_in(self, collections: Sequence[str]) -> None:
+        """From here on the tool sees the named collections only. Raises NotFound for one that is not there."""
+        if collections:
+            enter(await readable(self._gateway.search, let_in().principal, collections))
 
 
 def describe_figure(one: Figure) -> Json:
@@ -325,43 +362,54 @@ class RemoteActions:
         """Forwarded."""
         return await self._call("tool_details", {"name": name})
 
-    async def ask(self, question: str, as_of: str) -> Json:
+    async def ask(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """Forwarded."""
-        return await self._call("ask", {"question": question, "as_of": as_of})
+        return await self._call("ask", {"question": question, "as_of": as_of}, collections)
 
-    async def search_passages(self, query: str, filters: FiltersIn, limit: int, as_of: str) -> Json:
+    async def search_passages(
+        self, query: str, filters: FiltersIn, limit: int, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """Forwarded."""
         asked = {"query": query, "filters": filters.model_dump(), "limit": limit, "as_of": as_of}
-        return await self._call("search_passages", asked)
+        return await self._call("search_passages", asked, collections)
 
-    async def list_documents(self, filters: FiltersIn, page_token: str) -> Json:
+    async def list_collections(self) -> Json:
         """Forwarded."""
-        return await self._call("list_documents", {"filters": filters.model_dump(), "page_token": page_token})
+        return await self._call("list_collections", {})
 
-    async def analyse(self, question: str, as_of: str) -> Json:
+    async def list_documents(self, filters: FiltersIn, page_token: str, collections: Sequence[str]) -> Json:
         """Forwarded."""
-        return await self._call("analyse", {"question": question, "as_of": as_of})
+        asked = {"filters": filters.model_dump(), "page_token": page_token}
+        return await self._call("list_documents", asked, collections)
 
-    async def list_companies(self) -> Json:
+    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
         """Forwarded."""
-        return await self._call("list_companies", {})
+        return await self._call("analyse", {"question": question, "as_of": as_of}, collections)
 
-    async def get_statement(self, query: StatementQuery) -> Json:
+    async def list_companies(self, collections: Sequence[str]) -> Json:
+        """Forwarded."""
+        return await self._call("list_companies", {}, collections)
+
+    async def get_statement(self, query: StatementQuery, collections: Sequence[str]) -> Json:
         """Forwarded."""
         asked = asdict(query)
         del asked["doubtful"]
-        return await self._call("get_statement", asked)
+        return await self._call("get_statement", asked, collections)
 
-    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+    async def find_figures(
+        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+    ) -> Json:
         """Forwarded."""
         asked = {"company": company, "names": names, "period_from": period_from, "as_of": as_of}
-        return await self._call("find_figures", asked)
+        return await self._call("find_figures", asked, collections)
 
     async def execute_python(self, code: str, market_data: bool) -> Json:
         """Forwarded."""
         return await self._call("execute_python", {"code": code, "market_data": market_data})
 
-    async def _call(self, name: str, arguments: Json) -> Json:
+    async def _call(self, name: str, arguments: Json, collections: Sequence[str] = ()) -> Json:
+        if collections:
+            arguments = {**arguments, "collections": list(collections)}
         result = await self._client.call_tool(name, arguments)
         if result.is_error or not isinstance(result.structured_content, dict):
             texts = [text for part in result.content if isinstance(text := getattr(part, "text", None), str)]

@@ -10,7 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
-from quelea_gateway.mcp.actions import TENANT
+from quelea_gateway.access import letting_in
 
 PATH = "/mcp"
 
@@ -47,11 +47,8 @@ class McpApp:
         if self._running is None:
             self._running = asyncio.create_task(self._run())
         await self._ready.wait()
-        token = TENANT.set(str(scope.get("state", {}).get("key", "")))
-        try:
+        with letting_in(scope["state"]["caller"]):
             await self._manager.handle_request(scope, receive, send)
-        finally:
-            TENANT.reset(token)
 
     async def close(self) -> None:
         """Let go of what the SDK holds."""

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
+from quelea_kit.errors import InvalidInput
 
+from quelea_gateway.core import audit
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
+from quelea_gateway.rest.lists import CollectionName
 from quelea_gateway.rest.schemas import FiltersIn
 from quelea_gateway.version import VERSION
 
 _ABOUT = (
     "Quelea answers finance questions from a knowledge base with citations (ask), finds its passages (search_passages, "
-    "list_documents), analyses by code of its own (analyse), has the figures of the stored filings' "
-    "statements as data (list_companies, get_statement, find_figures), and a catalogue of functions that get "
-    "market data: find one with search_tools, read how to call it with tool_details, run Python that calls it with "
-    "execute_python."
+    "list_documents; list_collections has the parts of it that you may read), analyses by code of its own (analyse), "
+    "has the figures of the stored filings' statements as data (list_companies, get_statement, find_figures), and a "
+    "catalogue of functions that get market data: find one with search_tools, read how to call it with tool_details, "
+    "run Python that calls it with execute_python."
 )
 Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
 Basis = Literal["consolidated", "parent"]
@@ -26,15 +32,49 @@ AsOf = Annotated[str, Field(max_length=10, description="Only what had come out b
 
 Filters = Annotated[FiltersIn, Field(description="All given fields must hold; in a field any of its values.")]
 _EVERYTHING = FiltersIn()
+Collections = Annotated[
+    list[CollectionName],
+    Field(max_length=100, description="Only these, as list_collections names them; empty: all that you may read."),
+]
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
+class _Tools(list[Tool]):
+    """The tools of one server. What the SDK makes of a signature is made once a process: tests have many servers."""
+
+    _made: ClassVar[dict[str, Tool]] = {}
+
+    def offer(self, annotations: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Adds a function."""
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            name = function.__name__
+            if name not in self._made:
+                self._made[name] = Tool.from_function(function, annotations=annotations)
+            self.append(self._made[name].model_copy(update={"fn": function}))
+            return function
+
+        return add
+
+
+async def _note_failures(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """What fails before an action begins (an unknown tool, arguments that do not fit) is noted for the audit log."""
+    try:
+        result = await call_next(ctx)
+    except Exception:
+        audit.note_failure(InvalidInput.http_status)
+        raise
+    if isinstance(result, CallToolResult) and result.is_error:
+        audit.note_failure(InvalidInput.http_status)
+    return result
+
+
 def build_server(actions: Actions) -> MCPServer[Any]:
     """A server whose tools do these actions."""
-    server: MCPServer[Any] = MCPServer("quelea", version=VERSION, instructions=_ABOUT, log_level="WARNING")
+    tools = _Tools()
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def search_tools(
         query: Annotated[str, Field(min_length=1, max_length=4000, description="What data is needed, any language.")],
         category: Annotated[str, Field(max_length=60, description="Stock, Fund, Macro, …; empty: all.")] = "",
@@ -43,53 +83,64 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Find functions that get finance data (akshare, yfinance, SEC EDGAR, …) by what they give."""
         return await actions.search_tools(query, category, limit)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def tool_details(
         name: Annotated[str, Field(min_length=1, max_length=200, description="A name that search_tools gave.")],
     ) -> dict[str, Any]:
         """Read how to call a function: parameters, columns of its result, example, first rows."""
         return await actions.tool_details(name)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def ask(
         question: Annotated[str, Field(min_length=1, max_length=8000, description="A finance question.")],
         as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Answer a question from the knowledge base; every [n] of the answer is one of the citations."""
-        return await actions.ask(question, as_of)
+        return await actions.ask(question, as_of, collections)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def search_passages(
         query: Annotated[str, Field(min_length=1, max_length=8000, description="What is looked for, any language.")],
         filters: Filters = _EVERYTHING,
         limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of passages.")] = 10,
         as_of: AsOf = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Find passages of stored documents, best first: the text with document, page and span, to write from."""
-        return await actions.search_passages(query, filters, limit, as_of)
+        return await actions.search_passages(query, filters, limit, as_of, collections)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
+    async def list_collections() -> dict[str, Any]:
+        """List the collections of documents that you may read, and whether you may write to them."""
+        return await actions.list_collections()
+
+    @tools.offer(_READ_ONLY)
     async def list_documents(
         filters: Filters = _EVERYTHING,
         page_token: Annotated[str, Field(max_length=2000, description="next_page_token of the page before.")] = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """List stored documents: title, company, type, period, day, pages."""
-        return await actions.list_documents(filters, page_token)
+        return await actions.list_documents(filters, page_token, collections)
 
-    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    @tools.offer(ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def analyse(
         question: Annotated[str, Field(min_length=1, max_length=8000, description="What is to be found out.")],
         as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Have the agent analyse: it searches, gets market data, runs code. Takes minutes; needs a language model."""
-        return await actions.analyse(question, as_of)
+        return await actions.analyse(question, as_of, collections)
 
-    @server.tool(annotations=_READ_ONLY)
-    async def list_companies() -> dict[str, Any]:
+    @tools.offer(_READ_ONLY)
+    async def list_companies(
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
+    ) -> dict[str, Any]:
         """List the companies that stored documents are about; at most 1000."""
-        return await actions.list_companies()
+        return await actions.list_companies(collections)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def get_statement(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         statement: Annotated[Primary, Field(description="Which statement.")] = "income",
@@ -97,11 +148,13 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         years: Annotated[int, Field(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
         basis: Annotated[Basis, Field(description="The group, or the parent company alone.")] = "consolidated",
         as_of: AsOf = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Read a company's statement: lines by periods, exact values, each with the document, page and span."""
-        return await actions.get_statement(StatementQuery(company, statement, period, years, basis, as_of=as_of))
+        query = StatementQuery(company, statement, period, years, basis, as_of=as_of)
+        return await actions.get_statement(query, collections)
 
-    @server.tool(annotations=_READ_ONLY)
+    @tools.offer(_READ_ONLY)
     async def find_figures(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         names: Annotated[
@@ -112,11 +165,12 @@ def build_server(actions: Actions) -> MCPServer[Any]:
             str, Field(max_length=10, description="Periods that end on or after this day, YYYY-MM-DD.")
         ] = "",
         as_of: AsOf = "",
+        collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Find single figures of a company's filings, newest period first: exact values with document, page, span."""
-        return await actions.find_figures(company, names, period_from, as_of)
+        return await actions.find_figures(company, names, period_from, as_of, collections)
 
-    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    @tools.offer(ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def execute_python(
         code: Annotated[str, Field(min_length=1, max_length=262_144, description="Python; print what matters.")],
         market_data: Annotated[bool, Field(description="Let it reach data hosts, through the door.")] = False,
@@ -124,4 +178,11 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         """Run Python once in a container of its own, with pandas, numpy, matplotlib and akshare; files come back."""
         return await actions.execute_python(code, market_data)
 
-    return server
+    return MCPServer(
+        "quelea",
+        version=VERSION,
+        instructions=_ABOUT,
+        tools=tools,
+        log_level="WARNING",
+        middleware=[_note_failures],
+    )

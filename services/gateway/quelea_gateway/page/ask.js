@@ -20,9 +20,9 @@ let running = null;
 
 const say = (text) => ($("announce").textContent = text);
 
-function furtherReading(citations, label, kept, opened = false) {
+function furtherReading(citations, label, kept, { gone = [], opened = false } = {}) {
   if (!citations.length) return null;
-  return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations, kept));
+  return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations, kept, gone));
 }
 
 function readingLine(reading, chosen) {
@@ -83,14 +83,14 @@ function drawAnswer(turn) {
   for (const notice of new Set([turn.notice, reason, ...(answer?.notices ?? [])].filter(Boolean))) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
-    parts.push((turn.offers ??= fetchOffers(answer, () => start(turn.question))));
+    parts.push((turn.offers ??= fetchOffers(answer, turn.scope.collections, () => start(turn.question))));
     parts.push(turn.chart ??= chart(answer.figures), figureFacts(answer.figures));
-    if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
+    if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept, turn.gone));
     const count = { n: answer.further_reading.length };
-    parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));
+    parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept, { gone: turn.gone }));
     parts.push(sentenceVerdicts(turn.grounding), footLine(answer), exportButtons(turn.question, answer), thumbs(turn, answer));
   } else if (error && started) {
-    parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), kept, true));
+    parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), kept, { opened: true }));
   }
   turn.node.setAttribute("aria-busy", String(!answer && !error && !turn.stopped));
   turn.node.replaceChildren(...parts.filter(Boolean));
@@ -192,11 +192,12 @@ function answered(turn, data) {
 }
 
 /** A saved turn as it was when it was given. */
-function restored(saved, inColumn = false) {
+function restored(saved, gone, inColumn = false) {
   const turn = newTurn(saved.question, { ...saved.filters, collections: saved.collections }, inColumn);
   const { reading, evidence, further_reading, standalone } = saved.answer;
   turn.started = { reading, evidence, further_reading, standalone };
   answered(turn, saved.answer);
+  Object.assign(turn, saved.thumb, { gone });
   return turn;
 }
 
@@ -204,11 +205,12 @@ const companyOf = (turn) => (turn.scope.companies ?? []).join();
 
 function showSaved(conversation) {
   reset();
+  const gone = conversation.removed ?? [];
   for (const saved of conversation.saved) {
     const last = turns.at(-1);
-    if (saved.group && last?.group === saved.group) last.columns.push(restored(saved, true));
-    else if (saved.group) turns.push({ ...newTurn(saved.question, {}), group: saved.group, columns: [restored(saved, true)] });
-    else turns.push(restored(saved));
+    if (saved.group && last?.group === saved.group) last.columns.push(restored(saved, gone, true));
+    else if (saved.group) turns.push({ ...newTurn(saved.question, {}), group: saved.group, columns: [restored(saved, gone, true)] });
+    else turns.push(restored(saved, gone));
   }
   for (const turn of turns) {
     turn.columns?.sort((a, b) => companyOf(a).localeCompare(companyOf(b))); // they were saved as they came

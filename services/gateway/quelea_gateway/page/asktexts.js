@@ -19,6 +19,7 @@ export const ASK_TEXTS = {
   talkSave_docx: ["Save as Word", "存为 Word"],
   talkSave_pdf: ["Save as PDF", "存为 PDF"],
   talkSave_xlsx: ["Save as Excel", "存为 Excel"],
+  sourceGone: ["not here any more", "已不在知识库中"],
   notSaved: ["Not saved: {message}", "未保存：{message}"],
   askedOf: ["asked of: {text}", "提问范围：{text}"],
   scopeAll: ["Asked of: all documents", "提问范围：全部文档"],

@@ -5,7 +5,7 @@ import { current, t } from "./texts.js";
 
 const LEAST_POINTS = 3;
 const MOST_LINES = 4;
-const COMPUTED = ["change", "compound_growth", "share", "calculation"];
+const COMPUTED = ["change", "compound_growth", "share", "remainder", "calculation"];
 
 /** "2024" of a calendar year, else its month. */
 const label = (end) => (end.endsWith("-12-31") ? end.slice(0, 4) : end.slice(0, 7));

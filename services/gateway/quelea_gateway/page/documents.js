@@ -142,6 +142,7 @@ function documentRow(document_) {
 function confirmed(title) {
   const dialog = $("confirm-dialog");
   $("confirm-text").textContent = t("deleteText", { title });
+  $("confirm-forget").checked = false;
   dialog.returnValue = "no";
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
@@ -152,7 +153,8 @@ function confirmed(title) {
 async function remove(document_, title) {
   if (!(await confirmed(title))) return;
   try {
-    await call(`/v1/documents/${encodeURIComponent(document_.id)}`, { method: "DELETE" });
+    const query = $("confirm-forget").checked ? "?forget_quotes=true" : "";
+    await call(`/v1/documents/${encodeURIComponent(document_.id)}${query}`, { method: "DELETE" });
     problem("");
   } catch (error) {
     problem(error.message);

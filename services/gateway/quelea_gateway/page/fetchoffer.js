@@ -8,10 +8,10 @@ import { t } from "./texts.js";
 const POLL_MS = 800;
 const LONGEST_MS = 3600000; // then the jobs go on without being watched
 
-/** A box for each offer of an answer; null without any. `again` asks the question once more. */
-export function fetchOffers(answer, again) {
+/** A box for each offer of an answer; null without any. `again` asks the question once more. Where the question is of one collection, its filings go there. */
+export function fetchOffers(answer, collections, again) {
   if (!answer.offers?.length) return null;
-  return el("div", { class: "offers" }, ...answer.offers.map((offer) => offerBox(offer, again)));
+  return el("div", { class: "offers" }, ...answer.offers.map((offer) => offerBox({ ...offer, collection: collections?.length === 1 ? collections[0] : "" }, again)));
 }
 
 function offerBox(offer, again) {
@@ -21,11 +21,11 @@ function offerBox(offer, again) {
 }
 
 async function run(offer, button, state, again) {
-  const { company, forms, years } = offer;
+  const { company, forms, years, collection } = offer;
   button.disabled = true;
   state.replaceChildren(t("fetchLooking"));
   try {
-    const found = await post("/v1/fetch", { company, forms, years });
+    const found = await post("/v1/fetch", { company, forms, years, collection });
     await follow(found.filings, state);
     const stored = found.filings.some((one) => one.document_id || one.job?.state === "succeeded");
     if (stored) state.append(el("button", { type: "button", on: { click: again } }, t("askAgain")));

@@ -68,7 +68,7 @@ function fromTheWeb(citation, kept) {
   );
 }
 
-function card(citation, kept) {
+function card(citation, kept, isGone) {
   const web = citation.source === "web";
   const where = joined(
     citation.company,
@@ -82,13 +82,12 @@ function card(citation, kept) {
     "li",
     {},
     el(
-      "button",
-      { type: "button", class: "source", on: { click: () => open(citation) } },
+      ...(isGone ? ["div", { class: "source gone" }] : ["button", { type: "button", class: "source", on: { click: () => open(citation) } }]),
       el("span", { class: "number" }, String(citation.number)),
       el(
         "span",
         { class: "source-body" },
-        el("span", { class: "source-title" }, citation.title || citation.uri, web ? " " : null, web ? el("span", { class: "badge" }, t("web")) : null),
+        el("span", { class: "source-title" }, citation.title || citation.uri, web ? " " : null, web ? el("span", { class: "badge" }, t("web")) : null, isGone ? " " : null, isGone ? el("span", { class: "badge" }, t("sourceGone")) : null),
         el("span", { class: "meta" }, where),
         el("span", { class: "quote" }, citation.quote),
       ),
@@ -97,9 +96,9 @@ function card(citation, kept) {
   );
 }
 
-/** Each source once: in an answer one stands for each of its markers. kept: what the web route said of its pages. */
-export function sourceList(citations, kept = []) {
+/** Each source once: in an answer one stands for each of its markers. kept: what the web route said of its pages; gone: ids of documents that are not here any more. */
+export function sourceList(citations, kept = [], gone = []) {
   const place = ({ number, document_id, page, start, end }) => [number, document_id, page, start, end].join();
   const once = new Map(citations.map((citation) => [place(citation), citation]));
-  return el("ol", { class: "sources" }, ...[...once.values()].map((citation) => card(citation, kept)));
+  return el("ol", { class: "sources" }, ...[...once.values()].map((citation) => card(citation, kept, gone.includes(citation.document_id))));
 }

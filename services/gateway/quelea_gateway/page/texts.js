@@ -172,6 +172,7 @@ const TEXTS = {
   deleteOne: ["Delete {title}", "删除 {title}"],
   cancel: ["Cancel", "取消"],
   deleteTitle: ["Delete this document?", "删除这份文档？"],
+  deleteForget: ["Also from everybody's saved answers, with its quotes (needs the right to manage the collection)", "同时从所有人已保存的回答中删除其引文（需要管理该集合的权限）"],
   deleteText: ["“{title}” and everything that was indexed from it will be removed.", "将删除“{title}”及其全部索引内容。"],
   sending: ["Sending … {percent} %", "正在发送……{percent}%"],
   queued: ["Waiting", "等待中"],

@@ -1,6 +1,7 @@
 // Thumbs on an answer: up or down, and why; stored by the gateway for an evaluation.
 
 import { post } from "./api.js";
+import { currentConversation } from "./conversations.js";
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
 import { t } from "./texts.js";
@@ -10,7 +11,7 @@ const REASONS = {
   down: ["wrong_figure", "wrong_company_or_period", "wrong_source", "incomplete", "off_topic", "should_have_answered"],
 };
 
-/** Both thumbs, and once one is given its reasons and a line to say more. The turn remembers it when the page is drawn anew. */
+/** Both thumbs, and once one is given its reasons and a line to say more. The turn remembers it when the page is drawn anew, its conversation when it is opened again. */
 export function thumbs(turn, answer) {
   const state = el("span", { class: "meta", role: "status" });
   const why = el("input", { type: "text", maxlength: 2000, "aria-label": t("thumbWhy"), placeholder: t("thumbWhy"), value: turn.why ?? "" });
@@ -39,6 +40,7 @@ export function thumbs(turn, answer) {
         model: answer.model,
         prompt_version: answer.prompt_version,
         document_ids: [...new Set(answer.citations.map((citation) => citation.document_id))].slice(0, 100),
+        conversation_id: currentConversation(), // shown there when it is opened again
       });
     } catch (error) {
       state.textContent = error.message;

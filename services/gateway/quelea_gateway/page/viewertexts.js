@@ -11,7 +11,7 @@ export const VIEWER_TEXTS = {
   viewerFound: ["The quote is marked.", "引文已标出。"],
   viewerPartly: ["{percent}% of the quote is marked; the rest is printed otherwise.", "已标出引文的 {percent}%，其余部分的排印方式不同。"],
   viewerNotFound: ["The quote is not printed like this; see the text.", "原文件中没有同样排印的引文，请看文本。"],
-  viewerScan: ["This page is a scan: the text was read from its picture, so no place can be marked.", "本页是扫描件：文字由图像识别得出，无法标出位置。"],
+  viewerScan: ["This page is a scan, and no OCR is installed that could say where its text stands.", "本页是扫描件，且未安装可标出文字位置的 OCR。"],
   viewerFailed: ["The original cannot be shown: {why}", "无法显示原文件：{why}"],
   viewerPage: ["Page {page} of the PDF", "PDF 第 {page} 页"],
   viewerFrame: ["The document as it was filed", "文件原貌"],

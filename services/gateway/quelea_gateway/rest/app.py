@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from quelea_gateway.rest import (
     openapi,
     originals,
     prompts,
+    resource_metadata,
     runs,
     tools,
     uploads,
@@ -115,6 +117,21 @@ def _page_router() -> APIRouter:
     return router
 
 
+@cache
+def _api() -> APIRouter:
+    """All documented routes.
+
+    They find the gateway in the app's state, so one tree, its schemas made once, serves every gateway of a process;
+    each test has one of its own.
+    """
+    router = APIRouter()
+    for module in ROUTES:
+        router.include_router(module.router, dependencies=[Depends(check_query)])
+    for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
+        router.include_router(module.router)
+    return router
+
+
 def build_app(gateway: Gateway, shortages: Shortages) -> App:
     """The whole HTTP side on a gateway."""
     # The middleware makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
@@ -122,15 +139,13 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in ROUTES:
-        app.include_router(module.router, dependencies=[Depends(check_query)])
-    for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
-        app.include_router(module.router)
+    app.router.routes.extend(_api().routes)
     if gateway.settings.openbb_origins:
         from quelea_gateway.rest import openbb  # noqa: PLC0415  # its library is loaded only where it is wanted
 
         app.include_router(openbb.router)
     app.include_router(auth.router)
+    app.include_router(resource_metadata.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
     app.mount("/docs", _Page(directory=SWAGGER_UI))

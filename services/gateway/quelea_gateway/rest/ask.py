@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.access import Principal
 from quelea_gateway.core.conversations import history_of
 from quelea_gateway.core.model import Answer, Delta, Passage, Question, Quoted, Retrieved, Source, Started, Turn
 from quelea_gateway.core.notices import say
@@ -36,9 +37,10 @@ from quelea_gateway.rest.schemas import (
     SearchOut,
     StartedOut,
 )
-from quelea_gateway.rest.state import base_url, gateway_of, key_of, read_in
+from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import event, respond, while_there
+from quelea_gateway.rights import may_fetch
 
 _STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
 _QUOTED, _DELTA = TypeAdapter(Quoted), TypeAdapter(Delta)
@@ -73,7 +75,7 @@ _PATH = "/v1/ask"
 _SEARCH_K = 10
 
 
-async def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
+async def _question(body: AskIn, gateway: Gateway, tenant: str, principal: Principal) -> Question:
     history: Sequence[Turn] = [Turn(turn.role, turn.content) for turn in body.history]
     if body.conversation_id:
         if history:
@@ -97,6 +99,7 @@ async def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
         model=body.model,
         tenant=tenant,
         strict=gateway.settings.strict if body.strict is None else body.strict,
+        may_fetch=may_fetch(principal, body.collections),
     )
 
 
@@ -195,7 +198,7 @@ async def ask(body: AskIn, request: Request) -> Response:
     gateway = gateway_of(request)
     owner = key_of(request)
     await read_in(request, body.collections)
-    question = await while_there(request, _question(body, gateway, owner))
+    question = await while_there(request, _question(body, gateway, owner, principal_of(request)))
     accept = request.headers.get("accept", "")
     as_text = body.format == "markdown" or "text/markdown" in accept
     if as_text and body.stream:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
-from quelea_kit.errors import InvalidInput
-from quelea_kit.paging import DEFAULT_PAGE_SIZE, Place, decode_place, encode_place
+from quelea_kit.errors import InvalidInput, QueleaError
+from quelea_kit.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Place, decode_place, encode_place
 from quelea_kit.text_fields import check_length
 
-from quelea_gateway.core.conversations import Conversation, SavedTurn
+from quelea_gateway.core.conversations import Conversation, SavedTurn, documents_of
+from quelea_gateway.core.feedback import Reason, Thumb
+from quelea_gateway.core.model import Filters
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_conversation
+from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import MARKDOWN
 from quelea_gateway.rest.documents import page_address
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
@@ -59,6 +62,14 @@ class ConversationsOut(ListOut):
     conversations: list[ConversationOut]
 
 
+class SavedThumbOut(BaseModel):
+    """A thumb on a saved answer."""
+
+    thumb: Thumb
+    why: str
+    reasons: list[Reason]
+
+
 class SavedTurnOut(BaseModel):
     """A question and its answer, as it was given."""
 
@@ -69,6 +80,7 @@ class SavedTurnOut(BaseModel):
     collections: list[str] = Field(default=[], description="Those that the question named.")
     group: str = Field(description="Neighbours with the same group are answers side by side; empty: one by itself.")
     answer: AnswerOut
+    thumb: SavedThumbOut | None = Field(default=None, description="The last one given on it; null: none was.")
 
     @classmethod
     def of(cls, one: SavedTurn) -> SavedTurnOut:
@@ -84,6 +96,11 @@ class WholeConversationOut(BaseModel):
     created: Time
     updated: Time | None
     saved: list[SavedTurnOut]
+    removed: list[str] | None = Field(
+        default=[],
+        description="Documents that its answers cite and that are not here any more: deleted, replaced by a newer "
+        "version, or in a collection that the key may no longer read. Their quotes stay. null: it could not be told.",
+    )
 
 
 @router.post(_PATH, status_code=201, response_model=ConversationOut, responses=ERRORS, summary="Save a conversation")
@@ -123,7 +140,7 @@ async def listed(
 async def whole(conversation_id: Id, request: Request) -> WholeConversationOut:
     """With every question and answer, citations and verdicts as they were given."""
     head, turns = await while_there(request, gateway_of(request).conversations.get(key_of(request), conversation_id))
-    return _whole(head, turns)
+    return await while_there(request, _whole(gateway_of(request), head, turns))
 
 
 @router.patch(_PATH + "/{conversation_id}", response_model=ConversationOut, responses=ERRORS, summary="Rename one")
@@ -170,7 +187,7 @@ async def export(
     """All its questions and answers as a file; 400 for one without answers."""
     head, turns = await while_there(request, gateway_of(request).conversations.get(key_of(request), conversation_id))
     name = f"conversation-{head.created[:10]}"
-    out = _whole(head, turns)
+    out = await while_there(request, _whole(gateway_of(request), head, turns))
     if wanted is None:
         return _file(out.model_dump_json().encode(), "application/json", f"{name}.json")
     if not turns:
@@ -185,14 +202,31 @@ async def export(
     return _file(data, MEDIA_TYPES[wanted], f"{name}.{_ENDINGS.get(wanted, wanted)}")
 
 
-def _whole(head: Conversation, turns: list[SavedTurn]) -> WholeConversationOut:
+async def _whole(gateway: Gateway, head: Conversation, turns: list[SavedTurn]) -> WholeConversationOut:
+    removed: list[str] | None
+    try:
+        removed = await _removed(gateway, turns)
+    except QueleaError:  # the answers can be read all the same
+        removed = None
     return WholeConversationOut(
         id=head.id,
         title=head.title,
         created=head.created,
         updated=head.updated or None,
         saved=[SavedTurnOut.of(one) for one in turns],
+        removed=removed,
     )
+
+
+async def _removed(gateway: Gateway, turns: Sequence[SavedTurn]) -> list[str]:
+    """Those of the documents which the answers cite that the caller does not see any more."""
+    cited = sorted({one for turn in turns for one in documents_of(turn.answer)})
+    there: set[str] = set()
+    for start in range(0, len(cited), MAX_PAGE_SIZE):
+        filters = Filters(document_ids=tuple(cited[start : start + MAX_PAGE_SIZE]))
+        found = await gateway.retriever.documents(page_size=MAX_PAGE_SIZE, page_token="", filters=filters)
+        there.update(one.id for one in found.documents)
+    return [one for one in cited if one not in there]
 
 
 def _file(data: bytes, media_type: str, name: str) -> Response:

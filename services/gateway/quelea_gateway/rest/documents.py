@@ -13,6 +13,7 @@ from quelea.search.v1 import search_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
+from quelea_gateway.core.access import Right
 from quelea_gateway.core.model import Citation
 from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
@@ -88,6 +89,9 @@ class DeletedOut(BaseModel):
 
     document_id: str
     passages: int
+    answers_forgotten: int = Field(
+        default=0, description="Saved answers that quoted it and do no longer: with `forget_quotes` alone."
+    )
 
 
 class SpanOut(BaseModel):
@@ -172,10 +176,28 @@ async def document(document_id: DocumentId, request: Request) -> DocumentOut:
 
 
 @router.delete("/v1/documents/{document_id}", response_model=DeletedOut, responses=ERRORS, summary="Delete a document")
-async def delete(document_id: DocumentId, request: Request) -> DeletedOut:
+async def delete(
+    document_id: DocumentId,
+    request: Request,
+    forget_quotes: Annotated[
+        bool,
+        Query(
+            description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; "
+            "the key needs the right to manage its collection. Left out: they keep their quotes, and show that it was "
+            "removed."
+        ),
+    ] = False,
+) -> DeletedOut:
     """Removes it everywhere: index, parsed text, original bytes. The key needs the right to write its collection."""
-    enter(await deletable(gateway_of(request).retriever, principal_of(request), document_id))
-    return DeletedOut(document_id=document_id, passages=await gateway_of(request).search.delete(document_id))
+    gateway, principal, forgotten = gateway_of(request), principal_of(request), 0
+    enter(await deletable(gateway.retriever, principal, document_id))
+    if forget_quotes:  # first, so that a call that fails half way can be made again
+        found = await gateway.retriever.document(document_id)
+        principal.require(Right.MANAGE, found.metadata.collection or DEFAULT_COLLECTION)
+        forgotten = await gateway.conversations.forget(document_id)
+        await gateway.feedback.forget(document_id)
+    passages = await gateway.search.delete(document_id)
+    return DeletedOut(document_id=document_id, passages=passages, answers_forgotten=forgotten)
 
 
 def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> PageOut:

@@ -41,6 +41,9 @@ class FeedbackIn(BaseModel):
     model: Short = Field(default="", description="The answer's.")
     prompt_version: Short = Field(default="", description="The answer's.")
     document_ids: list[Short] = Field(default=[], max_length=100, description="Documents that the answer cites.")
+    conversation_id: Short = Field(
+        default="", description="Of a saved conversation that has the answer: the thumb is shown there from now on."
+    )
 
 
 class FeedbackOut(BaseModel):
@@ -89,8 +92,21 @@ async def give(body: FeedbackIn, request: Request) -> FeedbackOut:
     if odd := [reason for reason in body.reasons if (reason in core.GOOD) != (body.thumb == "up")]:
         raise InvalidInput(f"{odd[0]} is no reason of a thumb {body.thumb}.", details={"field": "reasons"})
     lists = {"document_ids": tuple(body.document_ids), "reasons": tuple(dict.fromkeys(body.reasons))}
-    given = core.Feedback(**{"id": "", "created": "", **body.model_dump(), **lists})
-    return FeedbackOut.of(await while_there(request, gateway_of(request).feedback.add(key_of(request), given)))
+    said = body.model_dump(exclude={"conversation_id"})
+    return FeedbackOut.of(
+        await while_there(request, _add(request, core.Feedback(**{"id": "", "created": "", **said, **lists}), body))
+    )
+
+
+async def _add(request: Request, given: core.Feedback, body: FeedbackIn) -> core.Feedback:
+    gateway, owner = gateway_of(request), key_of(request)
+    if body.conversation_id:
+        await gateway.conversations.check(owner, body.conversation_id)
+    stored = await gateway.feedback.add(owner, given)
+    if body.conversation_id:
+        thumb = {"thumb": stored.thumb, "why": stored.why, "reasons": list(stored.reasons)}
+        await gateway.conversations.mark(owner, body.conversation_id, stored.answer, thumb)
+    return stored
 
 
 @router.get(_PATH, response_model=FeedbackListOut, responses=ERRORS, summary="List thumbs")

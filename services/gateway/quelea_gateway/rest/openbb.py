@@ -23,13 +23,13 @@ from quelea_gateway.core.comparison import MOST_COMPANIES, MOST_CONCEPTS, Compar
 from quelea_gateway.core.model import Delta, Started, Turn
 from quelea_gateway.core.note import charts, decimal_of
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, Length, StatementQuery
-from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import DocumentOut, page_url
 from quelea_gateway.rest.schemas import AnswerOut
-from quelea_gateway.rest.state import base_url, gateway_of, key_of
+from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there
+from quelea_gateway.rights import may_fetch
 
 PREFIX = "/openbb"
 router = APIRouter(prefix=PREFIX, include_in_schema=False)
@@ -244,7 +244,7 @@ async def answer(body: AnswerIn, request: Request) -> JSONResponse:
             "content": "Ask a question.", "data_format": {"data_type": "object", "parse_as": "text"}, "citable": False
         })  # fmt: skip
     gateway, base = gateway_of(request), base_url(request)
-    found = await while_there(request, whole(gateway, _question(gateway, body.prompt, [], key_of(request))))
+    found = await while_there(request, whole(gateway, _question(request, body.prompt, [])))
     return JSONResponse({
         "content": _linked(found, base),
         "data_format": {"data_type": "object", "parse_as": "text"},
@@ -263,10 +263,16 @@ def _label(one: core.Citation) -> str:
     return " ".join(f"{one.title or one.uri}, p. {one.page}".split()).translate(str.maketrans("[]", "()"))
 
 
-def _question(gateway: Gateway, text: str, history: list[Turn], tenant: str) -> core.Question:
-    limits = gateway.limits
-    return rules.build(text, limits, history=rules.trim_history(history, limits), tenant=tenant,
-                       strict=gateway.settings.strict)  # fmt: skip
+def _question(request: Request, text: str, history: list[Turn]) -> core.Question:
+    gateway = gateway_of(request)
+    return rules.build(
+        text,
+        gateway.limits,
+        history=rules.trim_history(history, gateway.limits),
+        tenant=key_of(request),
+        strict=gateway.settings.strict,
+        may_fetch=may_fetch(principal_of(request)),
+    )
 
 
 def conversation(messages: Sequence[Any]) -> tuple[str, list[Turn]]:
@@ -287,7 +293,7 @@ async def query(body: QueryRequest, request: Request) -> Response:
     """The agent: what it reads, the answer as it is written, figures as table and chart, citations."""
     gateway, base = gateway_of(request), base_url(request)
     text, history = conversation(body.messages)
-    rest = gateway.pipeline.ask(_question(gateway, text, history, key_of(request)))
+    rest = gateway.pipeline.ask(_question(request, text, history))
     first = await while_there(request, _first(rest))
     return respond(_events(first, rest, base), gateway.settings.keep_alive_seconds)
 

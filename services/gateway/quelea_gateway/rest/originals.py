@@ -53,7 +53,7 @@ class BoxesOut(BaseModel):
     origin: str = Field(description="The page's lower left corner, before the page is rotated, as PDF counts.")
     boxes: list[BoxOut] = Field(description="In the order of the text.")
     found: float = Field(description="Share of the quote's characters, spaces aside, that are in the boxes; 0 to 1.")
-    reason: str = Field(description="Why nothing was found: no_text (a scan) or not_printed; else empty.")
+    reason: str = Field(description="Why nothing was found: no_text (a scan, and no OCR is installed) or not_printed; else empty.")
 
 
 def _disposition(filename: str, document_id: str) -> str:

@@ -338,8 +338,8 @@ class AskedFigureOut(BaseModel):
 
     company: str
     metric: str = Field(
-        description='"gross_margin" and its like, "change", "compound_growth" or "share", "calculation" of a model; '
-        "empty of a stated figure."
+        description='"gross_margin" and its like, "change", "compound_growth", "share", "remainder" (of a period that '
+        'none states: a year less its nine months), "calculation" of a model; empty of a stated figure.'
     )
     value: str = Field(description="Decimal; of a change the difference.")
     unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, cast
+from collections.abc import MutableMapping, Sequence
+from typing import Annotated, Any, cast
 
 from fastapi import Query, Request
 from quelea_kit.reach import enter
+from starlette.requests import HTTPConnection
 
 from quelea_gateway.core.access import Principal
 from quelea_gateway.gateway import Gateway
@@ -70,4 +71,9 @@ async def only_administrators(request: Request) -> None:
 
 def base_url(request: Request) -> str:
     """The address under which callers reach the gateway, without a slash at the end."""
-    return (gateway_of(request).settings.public_url or str(request.base_url)).rstrip("/")
+    return base_url_of(gateway_of(request), request.scope)
+
+
+def base_url_of(gateway: Gateway, scope: MutableMapping[str, Any]) -> str:
+    """The same, of a request that has no route yet."""
+    return (gateway.settings.public_url or str(HTTPConnection(scope).base_url)).rstrip("/")

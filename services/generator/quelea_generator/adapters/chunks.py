@@ -41,7 +41,7 @@ def read_piece(chunk: Any) -> ChatPiece:
         raise ValueError(finish)
     counts = usage if isinstance(usage, dict) else {}
     return ChatPiece(
-        text=text if text.isascii() else _encodable(text),
+        text=text if text.isascii() else encodable(text),
         finish=finish,
         prompt_tokens=read_token_count(counts.get("prompt_tokens")),
         completion_tokens=read_token_count(counts.get("completion_tokens")),
@@ -80,7 +80,7 @@ def _read_context(listed: Mapping[str, Any]) -> int:
     return read_token_count(listed.get("max_model_len")) or read_token_count((listed.get("meta") or {}).get("n_ctx"))
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """JSON can say half of a character, and UTF-8 cannot: what no message could carry is replaced."""
     try:
         text.encode()

@@ -7,7 +7,15 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, JsonSchema, TokenCount
+from quelea_generator.core.chat.chat_model import (
+    NO_FUNCTIONS,
+    ChatPiece,
+    ChatRequest,
+    Function,
+    FunctionCall,
+    JsonSchema,
+    TokenCount,
+)
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Sampling
 
@@ -22,11 +30,12 @@ class FakeEndpoint:
         context: Of every model, in tokens; a token is a word.
         counts: Whether it counts tokens itself.
         name: Its address.
+        calls: What it calls when it is offered functions; None: it calls none.
 
     Attributes:
         seen: Messages of every call.
         counted: Prompts whose tokens were counted.
-        tenants, schemas, samplings: Of every call.
+        tenants, schemas, samplings, functions: Of every call.
         closed: Calls that ended, in whichever way.
         failing: What check() and probe() raise.
         error, wait: As above; may be changed between calls.
@@ -42,6 +51,7 @@ class FakeEndpoint:
         context: int = 0,
         counts: bool = False,
         name: str = "http://fake/v1",
+        calls: tuple[FunctionCall, ...] | None = None,
     ) -> None:
         self.name = name
         self.probed = 0
@@ -50,6 +60,8 @@ class FakeEndpoint:
         self.tenants: list[str] = []
         self.schemas: list[JsonSchema | None] = []
         self.samplings: list[Sampling] = []
+        self.functions: list[tuple[Function, ...]] = []
+        self._calls = calls
         self.seen: list[tuple[Message, ...]] = []
         self.closed = 0
         self.failing: QueleaError | None = None
@@ -65,7 +77,11 @@ class FakeEndpoint:
         self.tenants.append(request.tenant)
         self.schemas.append(request.schema)
         self.samplings.append(request.sampling)
+        self.functions.append(request.functions)
         try:
+            if request.functions and self._calls is None:
+                yield ChatPiece(finish=NO_FUNCTIONS)
+                return
             for index, piece in enumerate(self._pieces[: request.max_tokens]):
                 yield ChatPiece(piece)
                 if index == 0 and self.wait:
@@ -77,6 +93,7 @@ class FakeEndpoint:
                 finish="stop" if full else "length",
                 prompt_tokens=len(request.messages),
                 completion_tokens=min(len(self._pieces), request.max_tokens),
+                calls=(self._calls or ()) if request.functions else (),
             )
         finally:
             self.closed += 1

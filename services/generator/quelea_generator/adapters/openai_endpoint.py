@@ -27,6 +27,13 @@ from quelea_generator.adapters.endpoint_errors import (
     not_listed,
     reading_untrusted,
 )
+from quelea_generator.adapters.function_calls import (
+    FunctionSupport,
+    GatheredCalls,
+    Wanted,
+    is_call_of_probe,
+    probe_request,
+)
 from quelea_generator.adapters.patience import Patience
 from quelea_generator.adapters.request_body import (
     SchemaSupport,
@@ -35,7 +42,7 @@ from quelea_generator.adapters.request_body import (
     response_format,
     with_schema,
 )
-from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
+from quelea_generator.core.chat.chat_model import NO_FUNCTIONS, ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
 
 _SHORT_SECONDS = 5.0
@@ -64,6 +71,7 @@ class OpenAIEndpoint:
         environment_proxy: Go through the proxy that the environment names.
         ca: File of the CA that signed the endpoint's certificate; empty: the usual ones.
         extra: Further fields of each request, such as a switch for thinking.
+        function_calls: Whether the model is offered functions: after a trial, always, never.
     """
 
     def __init__(
@@ -78,6 +86,7 @@ class OpenAIEndpoint:
         environment_proxy: bool = False,
         ca: str = "",
         extra: Mapping[str, Any] = MappingProxyType({}),
+        function_calls: Wanted = "probe",
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
@@ -92,6 +101,7 @@ class OpenAIEndpoint:
         self._can_count = True
         self._counts_from = 0.0
         self._schemas = SchemaSupport()
+        self._functions = FunctionSupport(function_calls, self._probe_functions)
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=api_key.get_secret_value() or "none",
@@ -109,28 +119,30 @@ class OpenAIEndpoint:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end.
 
-        A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt.
+        A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt. Where functions are
+        asked for and the model calls none, the answer is one piece whose finish says so.
         """
-        bounds = AnswerBounds(request.max_tokens)
+        answer = _Answer(request.max_tokens)
         with map_errors(own_model=request.model == self.model):
+            if request.functions and not await self._functions.has(request.model):
+                yield ChatPiece(finish=NO_FUNCTIONS)
+                return
             response, chunks, chunk = await self._open_for(request)
             try:
                 finished = False
-                with reading_untrusted():
-                    piece = read_piece(chunk)
+                piece = answer.read(chunk)
                 while True:
                     finished = finished or bool(piece.finish)
-                    shown = bounds.feed(piece.text)
-                    if piece.text:
+                    if answer.progressed:
                         self._patience.progressed()
-                    if bounds.stopped and not finished:
-                        STOPPED.labels(bounds.stopped).inc()
-                        yield ChatPiece(shown, "length")
+                    if answer.stopped and not finished:
+                        STOPPED.labels(answer.stopped).inc()
+                        yield ChatPiece(piece.text, "length")
                         return
-                    if bounds.stopped:
+                    if answer.stopped:
                         return  # it goes on after its own end
-                    yield ChatPiece(shown, piece.finish, piece.prompt_tokens, piece.completion_tokens)
-                    following = await self._following(chunks, finished=finished)
+                    yield piece
+                    following = await self._following(chunks, answer, finished=finished)
                     if following is None:
                         break
                     piece = following
@@ -140,17 +152,31 @@ class OpenAIEndpoint:
                 # Closing the response closes the connection, and that is how the endpoint learns to stop.
                 await response.close()
 
-    async def _following(self, chunks: AsyncIterator[object], *, finished: bool) -> ChatPiece | None:
+    async def _following(self, chunks: AsyncIterator[object], answer: _Answer, *, finished: bool) -> ChatPiece | None:
         """The next piece; None at the end. What goes wrong after the answer's own end takes nothing from the answer."""
         try:
             with reading_untrusted():
                 async with asyncio.timeout(_SHORT_SECONDS if finished else self._stall_seconds):
                     chunk = await anext(chunks, None)
-                return None if chunk is None else read_piece(chunk)
+            return None if chunk is None else answer.read(chunk)
         except (openai.APIError, httpx2.HTTPError, InvalidReplyError, TimeoutError):
             if finished:
                 return None
             raise
+
+    async def _probe_functions(self, model: str) -> bool:
+        """Whether a model calls a function that it is told to call."""
+        request = probe_request(model)
+        answer = _Answer(request.max_tokens)
+        async with asyncio.timeout(self._patience.most):
+            response, chunks, chunk = await self._open(request_body(request))
+            try:
+                piece: ChatPiece | None = answer.read(chunk)
+                while piece is not None and not piece.finish and not answer.stopped:
+                    piece = await self._following(chunks, answer, finished=False)
+            finally:
+                await response.close()
+        return piece is not None and is_call_of_probe(piece.calls)
 
     async def _open_for(self, request: ChatRequest) -> _Opened:
         """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
@@ -238,6 +264,7 @@ class OpenAIEndpoint:
             self._running_context = await self._ask_running()
         self._can_count, self._counts_from = True, 0.0
         self._schemas = SchemaSupport()  # a restarted one may be another version
+        self._functions.forget()
 
     def context(self, model: str) -> int:
         """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
@@ -291,3 +318,32 @@ class OpenAIEndpoint:
             async with asyncio.timeout(_SHORT_SECONDS):
                 reply = await self._client.get(path, cast_to=httpx2.Response)
             return reply.json()
+
+
+class _Answer:
+    """The chunks of one answer, read without trust and within bounds.
+
+    Attributes:
+        progressed: The last chunk had something.
+    """
+
+    def __init__(self, max_tokens: int) -> None:
+        self.progressed = False
+        self._text, self._arguments = AnswerBounds(max_tokens), AnswerBounds(max_tokens)
+        self._calls = GatheredCalls()
+
+    @property
+    def stopped(self) -> str:
+        """Why it is to be ended; empty while it goes on."""
+        return self._text.stopped or self._arguments.stopped
+
+    def read(self, chunk: object) -> ChatPiece:
+        """The piece to show of a chunk; calls come with the end. Raises InvalidReplyError."""
+        with reading_untrusted():
+            piece = read_piece(chunk)
+            added = self._calls.feed(chunk)
+            calls = self._calls.calls() if piece.finish else ()
+        self.progressed = bool(piece.text or added)
+        if added:
+            self._arguments.feed(added)
+        return replace(piece, text=self._text.feed(piece.text), calls=calls)

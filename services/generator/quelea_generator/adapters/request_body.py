@@ -21,7 +21,8 @@ _MOST_REFUSED = 256
 
 def request_body(request: ChatRequest, response_format: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The JSON of a request."""
-    chosen = {**asdict(request.sampling), "response_format": response_format}
+    tools = [one.said() for one in request.functions] or None
+    chosen = {**asdict(request.sampling), "response_format": response_format, "tools": tools}
     return {
         "model": request.model,
         "messages": message_params(request.messages),

@@ -77,7 +77,13 @@ class _Writer:
         self._cited: set[int] = set()
 
     def line(self) -> FigureLine:
-        write = {"": self._stated, "change": self._change, "compound_growth": self._compound, "share": self._share}
+        write = {
+            "": self._stated,
+            "change": self._change,
+            "compound_growth": self._compound,
+            "share": self._share,
+            "remainder": self._remainder,
+        }
         text = write.get(self._figure.metric, self._metric)()
         return FigureLine(text + self._left_out(), tuple(self._quotes))
 
@@ -116,6 +122,17 @@ class _Writer:
         if self._zh:
             return f"{self._company}{self._of_figure()}{part}占{whole}的{result}：{formula}。"
         return f"{_of(figure.company)} {part} was {result} of {whole} {self._of_figure()}: {formula}."
+
+    def _remainder(self) -> str:
+        """What is left of a longer period without the earlier part of it."""
+        figure = self._figure
+        label = _label(figure.operands[0])
+        result = self._amount(Decimal(figure.value), figure.unit)
+        when = _when(figure.period_start, figure.period_end, chinese=self._zh)
+        whole, part = (self._joined(self._cite(at), self._when(figure.operands[at])) for at in (0, 1))
+        if self._zh:
+            return f"{self._company}{when}{label}为{result}：{whole}减去{part}。"
+        return f"{_of(figure.company)} {label} {when} was {result}: {whole} less {part}."
 
     def _change(self) -> str:
         figure = self._figure

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise, product, takewhile
 
@@ -34,6 +34,8 @@ _NEWEST = 4
 _MOST_FIGURES = 12
 _MOST_OF_SERIES = 5
 """Periods of a series where the question does not say how many."""
+_TO_DATE = (6, 9, 12)
+"""Months from the beginning of a year to the end of its quarters, but the first."""
 _ADDED = re.compile(r"\{(\d+)\}")
 
 
@@ -172,7 +174,7 @@ class _Company:
             return self._each(asked.lines, [()], lambda line, _: self._changes(line, times))
         if asked.relation == "share":
             return self._each(asked.lines[:1], times, lambda _, some: self._first(some, self._share))
-        return self._each(asked.lines, times, lambda line, some: self._first(some, lambda one: self._line(line, one)))
+        return self._each(asked.lines, times, lambda line, some: self._first(some, lambda one: self._span(line, one)))
 
     def _each(
         self,
@@ -233,6 +235,29 @@ class _Company:
 
     def _first(self, targets: Sequence[Target], find: Callable[[Target], AskedFigure | None]) -> AskedFigure | None:
         return next((found for target in targets if (found := find(target)) is not None), None)
+
+    def _span(self, line: Line, target: Target) -> AskedFigure | None:
+        """A line's figure of a period; of one that nothing states, what is left of a longer one without what comes
+        before it: a fourth quarter, and a later quarter's cash flows."""
+        found = self._line(line, target)
+        if line.kind == "metric" or target.months <= 0:
+            return found
+        if found and abs(found.operands[0].fact.months - target.months) <= 1:
+            return found
+        return self._remainder(line, target) or found
+
+    def _remainder(self, line: Line, target: Target) -> AskedFigure | None:
+        before = replace(target, end=target.end - YEAR * target.months / 12, is_span=True)
+        for months in (one for one in _TO_DATE if one > target.months):
+            whole = self._stated(line, replace(target, months=months, is_span=True))
+            part = self._stated(line, replace(before, months=months - target.months))
+            if whole and part and _is_first_part(part, whole, months, target.months):
+                value = whole.amount - part.amount
+                figure = self._figure(target, (whole, part), value, whole.unit, "remainder")
+                after = parse_iso(part.fact.period_end)
+                start = (after + timedelta(days=1)).isoformat() if after else ""
+                return replace(figure, formula="{0} − {1}", period_start=start)
+        return None
 
     def _line(self, line: Line, target: Target) -> AskedFigure | None:
         """A line's figure of a period: as it is stated, or computed."""
@@ -376,6 +401,20 @@ class _Company:
         else:
             wanted = set()
         return [one for one in near if not one.fact.months or one.fact.months in wanted]
+
+
+def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) -> bool:
+    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares."""
+    starts = [parse_iso(one.fact.period_start) for one in (part, whole)]
+    return (
+        all(starts)
+        and abs(starts[0] - starts[1]) <= NEAR  # type: ignore[operator]  # both are days
+        and abs(whole.fact.months - months) <= 1
+        and abs(part.fact.months - (months - rest)) <= 1
+        and whole.unit == part.unit
+        and not _kind_of(whole)
+        and whole.unit not in ("percent", "points", "times", "days")
+    )
 
 
 def _year_before(day: date) -> date:

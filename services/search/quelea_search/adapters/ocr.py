@@ -56,12 +56,18 @@ def read_page(page: Any, cut_cells: CutCells) -> RawPage:
         cut_cells: How a line becomes cells; that of the text layer's reader.
     """
     width, height = page.get_size()
+    return RawPage(tuple(_line(row, cut_cells) for row in arrange_rows(find_boxes(page))), width, height)
+
+
+def find_boxes(page: Any) -> list[Box]:
+    """The runs of words that are seen on a pdfium page, as it is shown: after its rotation."""
+    width, height = page.get_size()
     scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
     picture = page.render(scale=scale, grayscale=True).to_pil().convert("RGB")
     found = _engine()(picture)
     if found.boxes is None:
-        return RawPage((), width, height)
-    boxes = [
+        return []
+    return [
         Box(
             text.strip(),
             min(x for x, _ in corners) / scale,
@@ -72,7 +78,6 @@ def read_page(page: Any, cut_cells: CutCells) -> RawPage:
         for corners, text, score in zip(found.boxes.tolist(), found.txts, found.scores, strict=True)
         if text.strip() and score >= _LEAST_SCORE
     ]
-    return RawPage(tuple(_line(row, cut_cells) for row in arrange_rows(boxes)), width, height)
 
 
 def arrange_rows(boxes: Iterable[Box]) -> list[list[Box]]:

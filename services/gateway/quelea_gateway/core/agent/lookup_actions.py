@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from quelea_kit.errors import QueleaError
@@ -26,21 +26,38 @@ async def within(work: Work, call: Awaitable[T]) -> T:
         return await call
 
 
+Noted = Callable[[], Observation]
+"""Writes down what a lookup brought, under the step that the run is in, and says what it was."""
+
+
 class LookupAction(Action):
-    """An action that asks another service; what fails there is an observation."""
+    """An action that asks another service; what fails there is an observation.
+
+    Several run at once. What they bring is written down one after the other, in the order in which they were chosen, so
+    that sources are numbered alike whoever answers first.
+    """
 
     async def run(self, work: Work, choice: Choice) -> Observation:
-        """Look it up. Never raises but for a lost model."""
+        """Look it up, and write it down."""
+        return (await self.fetch(work, choice))()
+
+    async def fetch(self, work: Work, choice: Choice) -> Noted:
+        """Look it up. Never raises."""
         try:
             return await self.look_up(work, choice)
         except TimeoutError:
-            return Observation(say("not_in_time", work.language), "wrong")
+            return noting(Observation(say("not_in_time", work.language), "wrong"))
         except QueleaError as error:
-            return Observation(say("failed", work.language, why=error.message), "wrong")
+            return noting(Observation(say("failed", work.language, why=error.message), "wrong"))
 
     @abstractmethod
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
-        """What was found. May raise QueleaError and TimeoutError."""
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
+        """What was found; nothing of the run's evidence is changed yet. May raise QueleaError and TimeoutError."""
+
+
+def noting(observation: Observation) -> Noted:
+    """An observation of which nothing else is to be written down."""
+    return lambda: observation
 
 
 class SearchAction(LookupAction):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +21,7 @@ from quelea_gateway.core.agent.decision import decisions
 from quelea_gateway.core.agent.decision.model_call import ModelAway
 from quelea_gateway.core.agent.decision.token_budget import cut_middle
 from quelea_gateway.core.agent.grounding.door_calls import collect_calls
+from quelea_gateway.core.agent.lookup_actions import LookupAction
 from quelea_gateway.core.agent.model import FINISH, Choice, Observation, RunAnswer, RunRequest, Why
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
@@ -126,22 +128,36 @@ async def _steps(work: Work) -> Why:
             decision, by_model = await decisions.decide(work)
             revision += await _reflect(work, decision, revision)
             decided, work.observation = list(decision.choices), ""
-        choice = decided.pop(0)
-        await _begin(work, choice, by_model=by_model)
-        if choice.action == FINISH:
+        together = _take(work, decided)
+        del decided[: len(together)]
+        await _begin(work, together[0], by_model=by_model)
+        if together[0].action == FINISH:
             if work.time_left <= 0:
                 return "time"
             return "" if by_model else ("tokens" if work.out_of_tokens else "no_answer")
-        before = decisions.step_of(work, choice)
-        observation = await _do(work, choice, before)
+        before = decisions.step_of(work, together[0])
         if before:
+            await _note(work, together[0], Observation(say("done_before", work.language, n=before), "wrong"), before)
             repeats += 1
             if repeats >= work.rules.repeats:
                 return "repeats"
-        elif observation.verdict != "good":
+        elif not await _do(work, together, by_model=by_model):
             decided = []  # the rest was decided in the hope of something else
         if work.time_left <= 0:
             return "time"
+
+
+def _take(work: Work, decided: Sequence[Choice]) -> list[Choice]:
+    """What is done next: one choice, or the lookups that were decided together; the last step is not for them."""
+    taken = [decided[0]]
+    room = work.request.budget.steps - work.step
+    for one in decided[1:room]:
+        lookups = (isinstance(all_actions()[each.action], LookupAction) for each in (taken[0], one))
+        is_new = not decisions.step_of(work, one) and one.key not in {each.key for each in taken}
+        if not all(lookups) or not is_new or decisions.step_of(work, taken[0]):
+            break
+        taken.append(one)
+    return taken
 
 
 def _find_exhausted(work: Work) -> Why:
@@ -151,13 +167,36 @@ def _find_exhausted(work: Work) -> Why:
     return "tokens" if work.tokens_left <= 0 or work.out_of_tokens else ""
 
 
-async def _do(work: Work, choice: Choice, before: int) -> Observation:
-    """Do what was chosen, unless step `before` did just that already."""
+async def _do(work: Work, choices: Sequence[Choice], *, by_model: bool) -> bool:
+    """Do what was chosen, each a step, of which the first has begun; whether all of it brought something.
+
+    Lookups run at once. They are told one after the other, each as if it had begun when the one before had ended.
+    """
+    if len(choices) == 1:
+        observation = await all_actions()[choices[0].action].run(work, choices[0])
+        await _note(work, choices[0], observation)
+        return observation.verdict == "good"
+    actions = [all_actions()[choice.action] for choice in choices]
+    found = await asyncio.gather(
+        *(
+            one.fetch(work, choice)
+            for one, choice in zip(actions, choices, strict=True)
+            if isinstance(one, LookupAction)
+        )
+    )
+    is_good, first = True, work.step
+    for work.step, (choice, noted) in enumerate(zip(choices, found, strict=True), start=first):
+        if work.step > first:
+            await _begin(work, choice, by_model=by_model)
+        observation = noted()
+        await _note(work, choice, observation)
+        is_good = is_good and observation.verdict == "good"
+    return is_good
+
+
+async def _note(work: Work, choice: Choice, observation: Observation, before: int = 0) -> None:
+    """Keep what an action brought for the next decision; step `before` did just that already."""
     action = all_actions()[choice.action]
-    if before:
-        observation = Observation(say("done_before", work.language, n=before), "wrong")
-    else:
-        observation = await action.run(work, choice)
     if not observation.again:
         work.done.append(choice)
     work.observation = "\n\n".join(part for part in (work.observation, observation.text) if part)
@@ -166,7 +205,6 @@ async def _do(work: Work, choice: Choice, before: int) -> Observation:
         shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
         data = {"step": work.step, "text": shown, "result": observation.verdict, "sources": observation.sources}
         await work.journal.event("output", data)
-    return observation
 
 
 async def _reflect(work: Work, decision: decisions.Decision, revision: int) -> int:

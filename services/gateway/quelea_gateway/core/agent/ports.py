@@ -10,20 +10,21 @@ from typing import Any, Protocol
 from quelea_checker import CheckPassage, Report
 
 from quelea_gateway.core.agent.model import Event, Run
-from quelea_gateway.core.model import Filters, Message, Retrieved
+from quelea_gateway.core.model import Filters, Function, FunctionCall, Message, Retrieved
 from quelea_gateway.core.statement_grid import Company, Figure, Statement, StatementQuery
 from quelea_gateway.core.web.model import WebFound
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What a chat model wrote: reason "stop", "length", or "invalid" (the text does not fit the schema)."""
+    """What a chat model wrote, and called; the reasons are CompletionEnd's."""
 
     text: str
     reason: str = "stop"
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    calls: tuple[FunctionCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ class Model(Protocol):
         max_tokens: int,
         temperature: float,
         tenant: str,
+        functions: Sequence[Function] = (),
     ) -> Completed:
-        """A completion; under a JSON schema when one is given. Raises QueleaError."""
+        """A completion; under a JSON schema when one is given, or with functions to call. Raises QueleaError."""
         ...
 
 

@@ -144,6 +144,8 @@ class Work:
     """Calls of the model that failed, in a row."""
     shrink: float = 1.0
     """Of the prompt budget, after the endpoint said that a prompt was too long."""
+    calls_functions: bool = True
+    """Actions are asked for as calls of functions, until the model or its server is seen to make none."""
     out_of_tokens: bool = False
     """A prompt could not be afforded any more."""
     sandbox_session: str = ""

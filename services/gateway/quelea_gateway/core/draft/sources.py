@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -19,9 +19,12 @@ from quelea_gateway.core.evidence import answer_operand, to_check
 from quelea_gateway.core.model import AnswerOperand, Figure, Passage, Quote
 
 _NUMBER = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")
-_WORD = re.compile(r" [A-Za-z]{2,20}(?![A-Za-z])|[\u4e00-\u9fff]")
+_WORD = re.compile(r" [A-Za-z]{2,20}(?!-?[A-Za-z])|[\u4e00-\u9fff]")
+"""A whole one: of "oil-equivalent barrels" none, as a marker would part it."""
 _MOST_DIGITS = 20
 """Of a figure: what has more is a number of something else."""
+_LEAST_ALIKE = 4
+"""Digits of a figure that two tables do not print by chance."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
 _CURRENCY = {"$": "USD"}
@@ -91,8 +94,26 @@ class Sources:
             if 1 <= number <= len(self._passages):
                 found = self._stated(pointer, number) or self._printed(pointer, number, wanted)
                 if found:
-                    return found
+                    return found if found.scaled else self._scaled(found, pointer, number, wanted)
         return None
+
+    def _scaled(self, found: Source, pointer: Pointer, number: int, wanted: frozenset[str]) -> Source:
+        """The figure with the scale and unit that another passage of its document tells where it prints the row too."""
+        if len(pointer.number.as_tuple().digits) < _LEAST_ALIKE:
+            return found
+        label = content_terms(found.operand.label)
+        for other, passage in enumerate(self._passages, start=1):
+            if other == number or passage.document_id != self._passages[number - 1].document_id:
+                continue
+            same = self._stated(pointer, other) or self._printed(pointer, other, wanted)
+            named = content_terms(f"{same.operand.label} {passage.section}") if same else frozenset()
+            if same and same.scaled and label and label <= named:
+                value = same.value.copy_abs().copy_sign(found.value)
+                operand = replace(found.operand, value=f"{value.normalize():f}", unit=same.unit)
+                return replace(
+                    found, value=value, unit=same.unit, scale=same.scale, scaled=True, operand=operand, counted=""
+                )
+        return found
 
     @cached_property
     def _facts(self) -> dict[int, list[_Printed]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quelea_gateway.core.grounding.company_attribution import attribute
-from quelea_gateway.core.grounding.ground import Grounded, Placed, ground
+from quelea_gateway.core.grounding.ground import Grounded, Placed, ground, opened_by
 from quelea_gateway.core.grounding.markers import Mark, marks, tidy
 from quelea_gateway.core.grounding.pointed_figures import find_asked, settle
 from quelea_gateway.core.grounding.quotes import Region, find_quotations, find_quotes, only_quoted, report_of_quotes
@@ -21,6 +21,7 @@ __all__ = [
     "ground",
     "marks",
     "only_quoted",
+    "opened_by",
     "report_of_figures",
     "report_of_quotes",
     "settle",

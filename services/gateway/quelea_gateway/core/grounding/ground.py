@@ -198,6 +198,12 @@ def _move_sentence(final: str, sentence: SentenceVerdict, start: int, end: int) 
     return replace(sentence, text=final[start:end], start=start, end=end)
 
 
+def opened_by(mark: Mark, opened: Sequence[tuple[tuple[int, int], DraftFigure]]) -> Quote | None:
+    """The quote of the figure behind which the marker stands; `opened` has the places of their markers."""
+    quotes = (quote for (start, end), one in opened if start <= mark.start < end for quote in one.quotes)
+    return next((quote for quote in quotes if quote.number == mark.number), None)
+
+
 def _place_markers(
     final: str,
     sources: Sequence[str],
@@ -208,8 +214,7 @@ def _place_markers(
     """The markers of the final text; a derived figure's statement names what it was computed from."""
     placed = []
     for mark in marks(final, sources):
-        quotes = (quote for (start, end), one in opened if start <= mark.start < end for quote in one.quotes)
-        quote = next((quote for quote in quotes if quote.number == mark.number), None)
+        quote = opened_by(mark, opened)
         sentence = next((s for s in sentences if s.start <= mark.start < s.end), None)
         if sentence is None:
             placed.append(Placed(mark, "", quote))

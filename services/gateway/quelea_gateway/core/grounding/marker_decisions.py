@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, Report
 from quelea_checker.reading.amounts import parse
+from quelea_checker.reading.facts import content_terms
 from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
@@ -49,8 +50,8 @@ def decide_markers(
 ) -> list[MarkerDecision]:
     """Of each marker, which numbers stay and which become others.
 
-    One stays that stands behind a figure of its own passage, and one in a sentence that says what is not there, which
-    no passage can say.
+    One stays that stands behind a figure of its own passage, or behind words of it at the end of a sentence whose
+    figures have markers of their own, and one in a sentence that says what is not there, which no passage can say.
     """
     count = len(sources)
     amounts = find_amounts(report)
@@ -69,6 +70,12 @@ def decide_markers(
         before = named.setdefault(index, set())
         for number in marker.numbers:
             suggested = faults.get((number, marker.start))
+            if (
+                sentence
+                and 1 <= number <= count
+                and _has_words(number, suggested, _rest(marker, sentence, markers, amounts), sources)
+            ):
+                right.add(number)
             if number in right or (1 <= number <= count and _is_right(number, marker, faults, sentence)):
                 chosen, corrected = number, False
             elif suggested and 1 <= suggested <= count:
@@ -108,6 +115,30 @@ def _stretch(
             break
         first = other.start
     return [figure for figure in amounts if begin <= figure.start < marker.start]
+
+
+def _rest(
+    marker: MarkerDecision,
+    sentence: SentenceVerdict,
+    markers: dict[int, MarkerDecision],
+    amounts: Sequence[CheckedFigure],
+) -> str:
+    """The words between a marker and the one before it in its sentence, where no figure is among them; else ""."""
+    ends = [m.end for m in markers.values() if sentence.start <= m.start and m.end <= marker.start]
+    begin = max(ends, default=-1)
+    if begin < 0 or any(begin <= figure.start < marker.start for figure in amounts):
+        return ""
+    return sentence.text[begin - sentence.start : marker.start - sentence.start]
+
+
+def _has_words(number: int, suggested: int | None, words: str, sources: Sequence[str]) -> bool:
+    """The passage has half of these words, and no fewer than the one that is suggested instead."""
+    said = content_terms(words)
+    if not said:
+        return False
+    own = len(said & content_terms(sources[number - 1]))
+    other = len(said & content_terms(sources[suggested - 1])) if suggested and suggested <= len(sources) else 0
+    return 2 * own >= len(said) and own >= other
 
 
 def _have_figures(figures: Sequence[CheckedFigure], sources: Sequence[str]) -> set[int]:

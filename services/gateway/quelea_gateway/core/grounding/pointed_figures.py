@@ -9,11 +9,14 @@ from decimal import Decimal
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.model import FigureVerdict
+from quelea_checker.reading.amounts import parse
+from quelea_checker.reading.attachment import is_base
+from quelea_checker.reading.facts import content_terms
 
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.evidence import figures_of
 from quelea_gateway.core.grounding.stated_figures import SCALES, is_value
-from quelea_gateway.core.model import Figure, Operand, Passage, Quote
+from quelea_gateway.core.model import AnswerFigure, Figure, Operand, Passage, Quote
 from quelea_gateway.core.numbers import figures as numbers_in
 
 _SLOT = re.compile(r"\{(\d+)\}")
@@ -27,7 +30,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
 
     One that is printed is supported, one that was computed is derived, one that came to nothing is not found. A printed
     one that the checker says the evidence contradicts stays so: it is a true figure of something else, or of another
-    time.
+    time. Not so where it is what something is compared with, in a sentence that names its row and no time.
 
     Args:
         report: The checker's, on this text.
@@ -39,7 +42,12 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
     sentences, figures = list(report.sentences), list(report.figures)
     for one in pointed:
         same = [f for f in figures if f.start < one.end and one.start < f.end]
-        if one.figure and not one.formula and any(f.verdict == "contradicted" for f in same):
+        if (
+            one.figure
+            and not one.formula
+            and any(f.verdict == "contradicted" for f in same)
+            and not _is_compared(one, one.figure, report, text)
+        ):
             continue
         figures = [f for f in figures if f not in same]
         figures.append(_checked(one, text, same))
@@ -56,6 +64,21 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ),
     )
     return Report(tuple(sentences), tuple(figures), markers)
+
+
+def _is_compared(one: DraftFigure, figure: AnswerFigure, report: Report, text: str) -> bool:
+    """What the sentence compares with, in a row that it names: which time that is of the sentence does not say."""
+    sentence = next((s for s in report.sentences if s.start <= one.start < s.end), None)
+    if sentence is None or not is_base(text[: one.start], one.start):
+        return False
+    if any(sentence.start <= f.start < sentence.end and _is_time(f.text) for f in report.figures):
+        return False
+    label = content_terms(figure.operands[0].label)
+    return bool(label) and label <= content_terms(text[sentence.start : one.start])
+
+
+def _is_time(text: str) -> bool:
+    return any(part.kind == "period" for part in parse(text))
 
 
 def _checked(one: DraftFigure, text: str, same: Sequence[CheckedFigure]) -> CheckedFigure:

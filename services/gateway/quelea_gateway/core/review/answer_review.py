@@ -195,7 +195,7 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
         except QueleaError as error:
             if basis.strict:
                 raise
-            return _pass_unchecked(text, written, basis, error)
+            return _pass_unchecked(text, written, basis, error, pointed)
     if not exact:
         report = settle(report, [*pointed, *find_asked(report, basis.figures, basis.evidence)], text)
         report = attribute(report, basis.evidence, basis.companies, missing=basis.company_missing)
@@ -206,18 +206,15 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
     why = why_declined(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
     if why:
         return _decline_answer(basis, why, noticed=True, found=found)
-    stated = figures_of(basis.figures, basis.evidence)
-    return replace(_present(found, written, basis, by=by), figures=_traced(pointed, found, stated))
-
-
-def _traced(
-    pointed: Sequence[DraftFigure], found: Grounded, stated: Sequence[AnswerFigure]
-) -> tuple[AnswerFigure, ...]:
-    """The draft's figures that are shown and hold, each once, without those that are stated anyhow."""
     held = {f.text for f in found.grounding.figures if f.verdict not in UNSUPPORTED}
-    figures = [one.figure for one in pointed if one.figure and one.said in held]
-    made = {_making(one): one for one in reversed(figures)}
-    known = {_making(one) for one in stated}
+    figures = _traced([one for one in pointed if one.said in held], basis)
+    return replace(_present(found, written, basis, by=by), figures=figures)
+
+
+def _traced(pointed: Sequence[DraftFigure], basis: Basis) -> tuple[AnswerFigure, ...]:
+    """The draft's figures, each once, without those that are stated anyhow."""
+    made = {_making(one.figure): one.figure for one in reversed(pointed) if one.figure}
+    known = {_making(one) for one in figures_of(basis.figures, basis.evidence)}
     return tuple(one for key, one in reversed(made.items()) if key not in known)
 
 
@@ -342,18 +339,24 @@ def _decline_answer(
     return ReviewedAnswer(said, why, grounding, (), failed, ((reason, ""),) if noticed else ())
 
 
-def _pass_unchecked(text: str, written: ReaderAnswer, basis: Basis, error: QueleaError) -> ReviewedAnswer:
-    """As the reader wrote it: the evidence and its quotes are there, and it is said that nobody checked them."""
+def _pass_unchecked(
+    text: str, written: ReaderAnswer, basis: Basis, error: QueleaError, pointed: Sequence[DraftFigure]
+) -> ReviewedAnswer:
+    """As the reader wrote it: the evidence and its quotes are there, and it is said that nobody checked them.
+
+    What the draft pointed at was found in the evidence before anything is checked, and stays.
+    """
     sources = [passage.text for passage in basis.evidence]
     citations, faults = assemble(
-        place_markers(text), written.quotes, basis.evidence, exact=written.finished.reader == QUOTING
+        place_markers(text, pointed), written.quotes, basis.evidence, exact=written.finished.reader == QUOTING
     )
     verdicts = (
         checks.check_markers(text, citations, sources),
         checks.check_quotes(citations, faults),
         *checks.report_unchecked(error.reason),
     )
-    return ReviewedAnswer(text, None, None, citations, verdicts, (("unchecked", ""),))
+    figures = _traced(pointed, basis)
+    return ReviewedAnswer(text, None, None, citations, verdicts, (("unchecked", ""),), figures)
 
 
 def _in_language(text: str, language: str) -> bool | None:

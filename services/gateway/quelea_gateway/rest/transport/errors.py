@@ -73,9 +73,18 @@ def body_with_evidence(failed: ReaderFailed, path: str) -> dict[str, Any]:
     return body
 
 
-def response_of(error: QueleaError, path: str) -> JSONResponse:
-    """The response of one of our errors."""
-    return JSONResponse(body_of(error, path), error.http_status, headers=error_headers(error))
+def response_of(error: QueleaError, path: str, challenge: str = "") -> JSONResponse:
+    """The response of one of our errors.
+
+    Args:
+        error: What went wrong.
+        path: Of the request.
+        challenge: What WWW-Authenticate says beside the realm, where somebody must say who he is.
+    """
+    headers = error_headers(error)
+    if challenge and "WWW-Authenticate" in headers:
+        headers["WWW-Authenticate"] += f", {challenge}"
+    return JSONResponse(body_of(error, path), error.http_status, headers=headers)
 
 
 async def _on_quelea(request: Request, error: Exception) -> JSONResponse:

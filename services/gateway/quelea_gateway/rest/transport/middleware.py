@@ -25,6 +25,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
 from quelea_gateway.rest.cookies import session_cookie
 from quelea_gateway.rest.page_view import wants_html
+from quelea_gateway.rest.resource_metadata import challenge_of
 from quelea_gateway.rest.transport.body import drain, read_whole, replay, within
 from quelea_gateway.rest.transport.errors import response_of
 from quelea_gateway.rest.transport.recorder import Recorder
@@ -125,7 +126,8 @@ class AccessMiddleware:
             return
         recorder = Recorder(self._gateway, scope)
         started, sender = time.perf_counter(), _Sender(send, recorder)
-        context = propagate.extract(Headers(scope=scope))
+        headers = Headers(scope=scope)
+        context = propagate.extract(headers)
         HTTP_IN_FLIGHT.inc()
         with _tracer.start_as_current_span(f"{scope['method']} {scope['path'][:80]}", context=context):
             try:
@@ -136,7 +138,8 @@ class AccessMiddleware:
             except QueleaError as error:
                 REFUSED.labels(error.reason).inc()
                 if sender.status == 0:
-                    await response_of(error, scope["path"])(scope, receive, sender)
+                    challenge = challenge_of(self._gateway, scope, with_credentials="authorization" in headers)
+                    await response_of(error, scope["path"], challenge)(scope, receive, sender)
             except asyncio.CancelledError:
                 sender.status = sender.status or Cancelled.http_status
                 raise

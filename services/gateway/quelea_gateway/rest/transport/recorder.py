@@ -58,7 +58,8 @@ class Recorder:
         """Record what is answered, before it is. Raises Unavailable where it must be recorded and cannot be."""
         self._begun, self._streamed = True, streamed
         self._look()
-        await self._gateway.audit(self.record, audit.outcome_of(status), int(status))
+        status = self.record.failure or int(status)
+        await self._gateway.audit(self.record, audit.outcome_of(status), status)
 
     async def end(self, status: int, *, whole: bool) -> None:
         """Record how a stream ended, or that the caller left before anything was answered."""

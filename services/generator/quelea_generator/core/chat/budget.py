@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import TooLarge
 
-from quelea_generator.core.chat.chat_model import ChatModel, JsonSchema, TokenCount
+from quelea_generator.core.chat.chat_model import ChatModel, TokenCount
 from quelea_generator.core.chat.prompt import Message, Prompt, build_prompt
 from quelea_generator.core.model import Task
 
@@ -108,17 +109,18 @@ class Budget:
         return self._estimated(task, context - answer, answer)
 
     async def room(
-        self, messages: tuple[Message, ...], *, model: str, max_tokens: int, schema: JsonSchema | None = None
+        self, messages: tuple[Message, ...], *, model: str, max_tokens: int, beside: Any = None
     ) -> tuple[int, int]:
         """Tokens of a prompt that must not be cut, and how long an answer the context has room for beside it.
 
-        The schema counts too: endpoints that cannot enforce one get it in the prompt.
+        What goes along as JSON counts too: functions, and a schema, which endpoints that cannot enforce one get in the
+        prompt.
 
         Raises:
             TooLarge: There is no room for an answer.
         """
         context = self._context_tokens or self._chat.context(model)
-        said = estimate_tokens(json.dumps(schema, ensure_ascii=False)) if schema else 0
+        said = estimate_tokens(json.dumps(beside, ensure_ascii=False)) if beside else 0
         tokens = _estimated(messages) + said
         if not context or _bytes(messages) + 4 * said + max_tokens <= context:
             return tokens, max_tokens

@@ -12,14 +12,50 @@ from quelea_generator.core.model import PLAIN, Sampling
 JsonSchema = Mapping[str, Any]
 
 
+NO_FUNCTIONS = "no_functions"
+"""The finish of an answer that was not asked for: the model, or its server, calls no functions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What a model may call instead of writing text; `parameters` is the schema of the object of its arguments."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+
+    def said(self) -> dict[str, Any]:
+        """As OpenAI-compatible endpoints are told of it."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": dict(self.parameters),
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call of a function; the arguments are JSON as the model wrote it."""
+
+    name: str
+    arguments: str
+
+
 @dataclass(frozen=True, slots=True)
 class ChatPiece:
-    """A piece of a streamed answer. finish is set on the last one with text; the counts come when the server says."""
+    """A piece of a streamed answer. finish is set on the last one with text; the counts come when the server says.
+
+    All calls of functions come with the finish.
+    """
 
     text: str = ""
     finish: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    calls: tuple[FunctionCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +79,7 @@ class ChatRequest:
         prompt_tokens: Of the messages, as far as known: what the turn costs; 0: unknown.
         schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
         sampling: How words are chosen, beside the temperature.
+        functions: What it may call instead of writing text; never together with a schema.
     """
 
     messages: tuple[Message, ...]
@@ -53,6 +90,7 @@ class ChatRequest:
     prompt_tokens: int = 0
     schema: JsonSchema | None = None
     sampling: Sampling = PLAIN
+    functions: tuple[Function, ...] = ()
 
 
 class ChatEndpoint(Protocol):

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import ChatModel, ChatRequest, JsonSchema
+from quelea_generator.core.chat.chat_model import (
+    NO_FUNCTIONS,
+    ChatModel,
+    ChatRequest,
+    Function,
+    FunctionCall,
+    JsonSchema,
+)
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Delta
 
@@ -32,16 +39,23 @@ class CompletionRequest:
     max_tokens: int = 0
     temperature: float | None = None
     tenant: str = ""
+    functions: tuple[Function, ...] = ()
+
+
+Reason = Literal["stop", "length", "invalid", "no_functions"]
+"""How a completion ended. "invalid": the text is no JSON that fits the schema, or a call does not fit its function;
+"no_functions": the model calls none, and wrote nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The end of a completion, always the last event. "invalid": the text is no JSON that fits the schema."""
+    """The end of a completion, always the last event."""
 
-    reason: Literal["stop", "length", "invalid"]
+    reason: Reason
     model: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    calls: tuple[FunctionCall, ...] = ()
 
 
 class Completer:
@@ -85,23 +99,44 @@ class Completer:
         await self._chat.refuse_when_full(wanted.tenant)
         messages = tuple(Message(message.role, escape_turns(message.content)) for message in wanted.messages)
         most = min(wanted.max_tokens or self._max_tokens, self._max_tokens)
-        tokens, room = await self._budget.room(messages, model=model, max_tokens=most, schema=wanted.schema)
+        functions = tuple(_escaped(one) for one in wanted.functions)
+        beside: Any = wanted.schema or [one.said() for one in functions] or None
+        tokens, room = await self._budget.room(messages, model=model, max_tokens=most, beside=beside)
         shown: list[str] = []
+        calls: tuple[FunctionCall, ...] = ()
         finish, prompt_tokens, completion_tokens = "", 0, 0
         temperature = self._temperature if wanted.temperature is None else wanted.temperature
-        request = ChatRequest(messages, model, room, temperature, wanted.tenant, tokens, wanted.schema)
+        request = ChatRequest(
+            messages, model, room, temperature, wanted.tenant, tokens, wanted.schema, functions=functions
+        )
         async with contextlib.aclosing(self._chat.stream(request)) as stream:
             async for piece in stream:
-                finish = piece.finish or finish
+                finish, calls = piece.finish or finish, piece.calls or calls
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
                 completion_tokens = piece.completion_tokens or completion_tokens
                 if piece.text:
                     shown.append(piece.text)
                     yield Delta(piece.text)
-        reason = self._reason("".join(shown), finish, wanted.schema)
-        yield Completed(reason, model, prompt_tokens, completion_tokens)
+        if functions:
+            reason = self._reason_of_calls(calls, finish, functions)
+        else:
+            reason = self._reason("".join(shown), finish, wanted.schema)
+        yield Completed(reason, model, prompt_tokens, completion_tokens, calls)
 
-    def _reason(self, text: str, finish: str, schema: JsonSchema | None) -> Literal["stop", "length", "invalid"]:
+    def _reason_of_calls(self, calls: tuple[FunctionCall, ...], finish: str, functions: tuple[Function, ...]) -> Reason:
+        if finish in (NO_FUNCTIONS, "length"):
+            return "no_functions" if finish == NO_FUNCTIONS else "length"
+        schemas = {one.name: one.parameters for one in functions}
+        fits = all(one.name in schemas and self._fits(one.arguments, schemas[one.name]) for one in calls)
+        return "stop" if fits else "invalid"
+
+    def _fits(self, text: str, schema: JsonSchema) -> bool:
+        try:
+            return not self._misfit(json.loads(text, parse_constant=_no_constant), schema)
+        except (ValueError, RecursionError):
+            return False
+
+    def _reason(self, text: str, finish: str, schema: JsonSchema | None) -> Reason:
         cut = finish == "length"
         if schema is None:
             return "length" if cut else "stop"
@@ -118,6 +153,12 @@ class Completer:
 def escape_turns(text: str) -> str:
     """The text without the marks by which chat templates tell one turn from the next."""
     return _INST.sub("［", _TEMPLATE_TOKEN.sub("‹", text))
+
+
+def _escaped(function: Function) -> Function:
+    """A function whose texts open no turn either."""
+    parameters = json.loads(escape_turns(json.dumps(dict(function.parameters), ensure_ascii=False)))
+    return Function(function.name, escape_turns(function.description), parameters)
 
 
 def _no_constant(name: str) -> None:

@@ -23,6 +23,9 @@ def all_actions() -> Mapping[str, Action]:
 
 def describe(actions: Sequence[str], categories: Sequence[str], language: str) -> str:
     """The actions in a list, for a prompt in "en" or "zh"."""
-    named = ", ".join(categories) or "any"
-    known = all_actions()
-    return "\n".join(f"- {one}: " + known[one].description[language].replace("$categories", named) for one in actions)
+    return "\n".join(f"- {one}: {describe_one(one, categories, language)}" for one in actions)
+
+
+def describe_one(action: str, categories: Sequence[str], language: str) -> str:
+    """What an action does, in "en" or "zh"."""
+    return all_actions()[action].description[language].replace("$categories", ", ".join(categories) or "any")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from quelea_gateway.core.agent.action import Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
 from quelea_gateway.core.agent.decision.parsing import Misfit, known_name, string
-from quelea_gateway.core.agent.lookup_actions import LookupAction
+from quelea_gateway.core.agent.lookup_actions import LookupAction, Noted, noting
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
@@ -51,10 +51,10 @@ class ApiDetails(LookupAction):
         unread = [name for name in work.candidates if name not in work.documents]
         return Choice(self.name, {"name": unread[0]}) if unread else None
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """Its document, kept for the code."""
         name = choice.text("name")
         document = await read_document(work, name)
         if not document.strip():
-            return Observation(say("no_such_api", work.language, api=name), "wrong")
-        return Observation(say("document_read", work.language, api=name))
+            return noting(Observation(say("no_such_api", work.language, api=name), "wrong"))
+        return noting(Observation(say("document_read", work.language, api=name)))

@@ -12,7 +12,7 @@ from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
 from quelea_gateway.core.agent.decision.parsing import string
 from quelea_gateway.core.agent.decision.token_budget import defuse
-from quelea_gateway.core.agent.lookup_actions import LookupAction, within
+from quelea_gateway.core.agent.lookup_actions import LookupAction, Noted, noting, within
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.ports import ApiCandidate
 from quelea_gateway.core.agent.texts import say
@@ -57,23 +57,23 @@ class ApiSelect(LookupAction):
         """The task is the need."""
         return Choice(self.name, {"need": task})
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """APIs that may fit, noted as candidates."""
         if work.ports.tools is None:
-            return Observation(say("no_catalogue", work.language), "wrong")
+            return noting(Observation(say("no_catalogue", work.language), "wrong"))
         need = choice.text("need")
         try:
             found = list(await _select(work, choice.text("category"), need))
         except Unavailable:
-            return Observation(say("catalogue_not_ready", work.language), "wrong", again=True)
+            return noting(Observation(say("catalogue_not_ready", work.language), "wrong", again=True))
         if not found:
-            return Observation(say("no_api_found", work.language), "empty")
+            return noting(Observation(say("no_api_found", work.language), "empty"))
         for one in found:
             work.candidates[one.name] = one.description
         for one in reversed(found[:_READ]):  # the newest document is the last to be left out of a prompt
             await read_document(work, one.name)
         lines = [f"- {one.name}: {defuse(one.description)[:300]}" for one in found]
-        return Observation("\n".join([say("apis_found", work.language), *lines]))
+        return noting(Observation("\n".join([say("apis_found", work.language), *lines])))
 
 
 async def _select(work: Work, category: str, need: str) -> Sequence[ApiCandidate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar
 
 from quelea_kit.errors import NotFound
@@ -11,7 +12,7 @@ from quelea_kit.errors import NotFound
 from quelea_gateway.core.agent.action import Known, text_schema
 from quelea_gateway.core.agent.decision.parsing import Misfit, string, strings
 from quelea_gateway.core.agent.decision.token_budget import defuse
-from quelea_gateway.core.agent.lookup_actions import LookupAction, within
+from quelea_gateway.core.agent.lookup_actions import LookupAction, Noted, noting, within
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.ports import Statements
 from quelea_gateway.core.agent.texts import say
@@ -71,28 +72,33 @@ class Financials(LookupAction):
             statement = statement or STATEMENTS[0]
         return Choice(self.name, {"company": company, "statement": statement, "concepts": concepts, "years": years})
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """The figures, as numbered evidence whose places open."""
         statements = work.ports.statements
         if statements is None:
-            return Observation(say("nothing_found", work.language), "empty")
+            return noting(Observation(say("nothing_found", work.language), "empty"))
         try:
             found = await within(work, _figures(statements, work, choice))
         except NotFound:
             found = []
         if not found:
-            return await _nothing(statements, work, choice)
-        pieces, numbers = [], []
-        for group in _groups(found[:_MOST], by_line=bool(choice.texts("concepts"))):
-            number = work.evidence.figures(work.step, group, _rows(group))
-            if number:
-                numbers.append(number)
-                head = f"{group[0].title}, p. {group[0].page} ({group[0].published})"
-                pieces.append(f"[{number}] {defuse(head)}\n{defuse(_rows(group))}")
-        text = "\n\n".join(pieces) or say("nothing_new", work.language)
-        if len(found) > _MOST:
-            text += "\n" + say("figures_cut", work.language, n=len(found) - _MOST)
-        return Observation(text, "good" if pieces else "empty", numbers)
+            return noting(await _nothing(statements, work, choice))
+        return partial(_add_figures, work, found, by_line=bool(choice.texts("concepts")))
+
+
+def _add_figures(work: Work, found: Sequence[Figure], *, by_line: bool) -> Observation:
+    """Figures as numbered evidence of the run."""
+    pieces, numbers = [], []
+    for group in _groups(found[:_MOST], by_line=by_line):
+        number = work.evidence.figures(work.step, group, _rows(group))
+        if number:
+            numbers.append(number)
+            head = f"{group[0].title}, p. {group[0].page} ({group[0].published})"
+            pieces.append(f"[{number}] {defuse(head)}\n{defuse(_rows(group))}")
+    text = "\n\n".join(pieces) or say("nothing_new", work.language)
+    if len(found) > _MOST:
+        text += "\n" + say("figures_cut", work.language, n=len(found) - _MOST)
+    return Observation(text, "good" if pieces else "empty", numbers)
 
 
 async def _figures(statements: Statements, work: Work, choice: Choice) -> list[Figure]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
-from quelea_gateway.core.agent.lookup_actions import SearchAction, add_passages, within
-from quelea_gateway.core.agent.model import Choice, Observation
+from quelea_gateway.core.agent.lookup_actions import Noted, SearchAction, add_passages, within
+from quelea_gateway.core.agent.model import Choice
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.model import Filters
 
@@ -20,7 +21,7 @@ class KbSearch(SearchAction):
         "zh": '检索已入库的文档（财报、研报、新闻）：{"query"}',
     }
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """The best passages."""
         found = await within(
             work,
@@ -28,4 +29,4 @@ class KbSearch(SearchAction):
                 choice.text("query"), k=work.rules.passages, as_of=work.request.as_of, filters=Filters()
             ),
         )
-        return add_passages(work, found.passages)
+        return partial(add_passages, work, found.passages)

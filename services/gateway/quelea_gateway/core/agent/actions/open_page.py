@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from quelea_kit.errors import NotFound
 
 from quelea_gateway.core.agent.action import Known
 from quelea_gateway.core.agent.decision.parsing import Misfit, string
-from quelea_gateway.core.agent.lookup_actions import LookupAction, add_passages, within
+from quelea_gateway.core.agent.lookup_actions import LookupAction, Noted, add_passages, noting, within
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
@@ -51,18 +52,18 @@ class OpenPage(LookupAction):
                 raise Misfit(f'"{name}" must be a number from 1.')
         return Choice(self.name, read)
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """The page, as evidence."""
         number, page = int(choice.text("source")), int(choice.text("page"))
         source = next((one.source for one in work.evidence.items if one.source.number == number), None)
         if work.ports.pages is None or source is None or not source.document_id:
-            return Observation(say("no_passage", work.language, n=number), "wrong")
+            return noting(Observation(say("no_passage", work.language, n=number), "wrong"))
         try:
             found = await within(work, work.ports.pages.read(source.document_id, page))
         except NotFound:
-            return Observation(say("no_page", work.language, n=number, page=page), "empty")
+            return noting(Observation(say("no_page", work.language, n=number, page=page), "empty"))
         whole = Passage(
             source.document_id, page, 0, len(found.text), found.text, title=source.title, uri=source.url,
             header=say("page_of", work.language, page=page, pages=found.pages), published=found.published,
         )  # fmt: skip
-        return add_passages(work, [whole])
+        return partial(add_passages, work, [whole])

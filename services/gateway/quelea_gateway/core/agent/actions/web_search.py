@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
-from quelea_gateway.core.agent.lookup_actions import SearchAction, add_passages, within
+from quelea_gateway.core.agent.lookup_actions import Noted, SearchAction, add_passages, noting, within
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
@@ -24,11 +25,11 @@ class WebSearch(SearchAction):
         """A search provider is configured."""
         return work.ports.web is not None and bool(await work.ports.web.providers())
 
-    async def look_up(self, work: Work, choice: Choice) -> Observation:
+    async def look_up(self, work: Work, choice: Choice) -> Noted:
         """The best passages of the pages that were read."""
         web, rules, as_of = work.ports.web, work.rules, work.request.as_of
         if web is None:
-            return Observation(say("no_web", work.language), "wrong")
+            return noting(Observation(say("no_web", work.language), "wrong"))
         seconds = min(rules.search_seconds, max(0.05, work.time_left))
         found = await within(
             work,
@@ -42,4 +43,5 @@ class WebSearch(SearchAction):
             for one in page.passages
             if (one.published[:10] <= as_of if one.published else as_of >= today)
         ]
-        return add_passages(work, sorted(dated, key=lambda one: one.score, reverse=True)[: rules.passages])
+        best = sorted(dated, key=lambda one: one.score, reverse=True)[: rules.passages]
+        return partial(add_passages, work, best)

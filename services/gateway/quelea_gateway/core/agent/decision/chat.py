@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, cast
 
 from quelea_gateway.core.agent.ports import Completed, ModelInfo
-from quelea_gateway.core.model import CompletionEnd, Message, ReaderInfo
+from quelea_gateway.core.model import CompletionEnd, Function, Message, ReaderInfo
 from quelea_gateway.core.ports import ChatModel
 
 _LONGEST = 200_000
@@ -43,8 +43,9 @@ class Chat:
         max_tokens: int,
         temperature: float,
         tenant: str,
+        functions: Sequence[Function] = (),
     ) -> Completed:
-        """The whole text."""
+        """The whole text, and the calls."""
         pieces: list[str] = []
         size, end = 0, CompletionEnd("length")
         stream = self._chat.complete(
@@ -54,6 +55,7 @@ class Chat:
             max_tokens=max_tokens,
             temperature=temperature,
             tenant=tenant,
+            functions=functions,
         )
         # Every stream of a service is an asynchronous generator; closing it stops the model.
         async with contextlib.aclosing(cast("AsyncGenerator[str | CompletionEnd, None]", stream)) as items:
@@ -65,4 +67,4 @@ class Chat:
                 size += len(item)
                 if size > _LONGEST:
                     break
-        return Completed("".join(pieces), end.reason, end.model, end.prompt_tokens, end.completion_tokens)
+        return Completed("".join(pieces), end.reason, end.model, end.prompt_tokens, end.completion_tokens, end.calls)

@@ -5,6 +5,7 @@ Each has its JSON schema, a reader for what came, and what is done when nothing 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
-from quelea_gateway.core.agent.actions import all_actions, describe
+from quelea_gateway.core.agent.actions import all_actions, describe, describe_one
 from quelea_gateway.core.agent.decision import model_call, prompts
 from quelea_gateway.core.agent.decision.action_calls import action_of, unwrap
 from quelea_gateway.core.agent.decision.model_call import SubTask
@@ -30,6 +31,7 @@ from quelea_gateway.core.agent.decision.parsing import (
 from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.model import FINISH, Choice, PlanStep
 from quelea_gateway.core.agent.work import Work, plan_lines
+from quelea_gateway.core.model import Function, FunctionCall
 
 MOST_AT_ONCE = 4
 """Actions of one decision."""
@@ -103,6 +105,21 @@ def action_schema(actions: Sequence[str], categories: Sequence[str], names: Sequ
     notes = {"type": "array", "items": text_schema(600), "maxItems": _MOST_NOTES}
     calls = {"type": "array", "items": one_of, "minItems": 1, "maxItems": MOST_AT_ONCE}
     return _dump(object_schema({"notes": notes, "plan": _plan_steps(actions, 0), "actions": calls}))
+
+
+def action_functions(
+    actions: Sequence[str], categories: Sequence[str], names: Sequence[str], language: str
+) -> tuple[Function, ...]:
+    """The same as functions: one for each action that is possible now, the notes and a new plan among its arguments."""
+    known = Known(tuple(categories), tuple(names))
+    notes = {"type": "array", "items": text_schema(600), "maxItems": _MOST_NOTES}
+    found = []
+    for name in actions:
+        own = all_actions()[name].schema(known)
+        schema = object_schema({"notes": notes, **own, "plan": _plan_steps(actions, 0)})
+        schema["required"] = ["notes", *own]
+        found.append(Function(name, describe_one(name, categories, language), _dump(schema)))
+    return tuple(found)
 
 
 def answer_schema() -> str:
@@ -179,6 +196,28 @@ def read_action(
         return Decision(tuple(choices), _notes(around), _new_plan(around, planned or actions))
 
     return read
+
+
+def read_calls(read: Callable[[str], Decision]) -> Callable[[Sequence[FunctionCall], str], Decision]:
+    """A decoder of calls, by one that reads the same decision as a JSON object; text beside them is a note."""
+
+    def decode(calls: Sequence[FunctionCall], text: str) -> Decision:
+        notes: list[str] = []
+        plan: Any = []
+        actions = []
+        for call in calls:
+            arguments: dict[str, Any] = {}
+            with contextlib.suppress(Misfit):  # what is missing then is said of the action's own fields
+                arguments = json_object(call.arguments)
+            with contextlib.suppress(Misfit):
+                notes += strings(arguments, "notes", most=_MOST_NOTES, longest=600)
+            plan = plan or arguments.get("plan") or []
+            actions.append({**arguments, "action": call.name, "notes": None, "plan": None})
+        said = " ".join(without_thinking(text).split())
+        notes = list(dict.fromkeys(notes)) or ([said[:600]] if said else [])
+        return read(_dump({"notes": notes, "plan": plan, "actions": actions}))
+
+    return decode
 
 
 def _notes(around: dict[str, Any]) -> tuple[str, ...]:
@@ -263,8 +302,15 @@ async def decide(work: Work) -> tuple[Decision, bool]:
         Section("observation", work.observation or "-", 4),
         Section("done", done, 1),
     ]
-    task = SubTask("action", fixed, sections, action_schema(actions, work.categories, names))
-    answered = await model_call.ask(work, task, read_action(actions, work.categories, names, work.actions))
+    task = SubTask(
+        "action",
+        fixed,
+        sections,
+        action_schema(actions, work.categories, names),
+        action_functions(actions, work.categories, names, work.language),
+    )
+    read = read_action(actions, work.categories, names, work.actions)
+    answered = await model_call.ask(work, task, read, read_calls=read_calls(read))
     if answered is None:
         return Decision((fallback(work, actions),)), False
     decision, example = answered

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
@@ -14,7 +15,7 @@ from quelea_gateway.core.agent.decision.parsing import Misfit, clean
 from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, tokens
 from quelea_gateway.core.agent.ports import Completed
 from quelea_gateway.core.agent.work import Work
-from quelea_gateway.core.model import Message
+from quelea_gateway.core.model import NO_FUNCTIONS, Function, FunctionCall, Message
 
 T = TypeVar("T")
 
@@ -22,6 +23,8 @@ _SHOWN_BACK = 400
 """Tokens of an answer that does not fit, when it is shown back to the model."""
 _LONGEST_PAUSE = 2.0
 _FAILURES = 4
+_FUNCTIONS_SHARE = 3
+"""Of a prompt the part that functions may be: where they are more, the same is asked for as JSON."""
 
 
 class ModelAway(Exception):
@@ -37,12 +40,19 @@ class SubTask:
         fixed: What fills the template and is never cut.
         sections: What fills it and is cut to the model's context.
         schema: JSON schema of the answer; empty: free text.
+        functions: What the model calls instead, where it calls functions: the same answer in another form.
     """
 
     kind: str
     fixed: Mapping[str, str]
     sections: Sequence[Section]
     schema: str = ""
+    functions: tuple[Function, ...] = ()
+
+    @property
+    def functions_tokens(self) -> int:
+        """Estimated tokens of the functions, which the model reads before the prompt."""
+        return sum(tokens(f"{one.name} {one.description} {one.parameters}") for one in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ class Answered:
     schema: str
     repairs: int
     model: str
+    functions: tuple[Function, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
 
 
 async def ask(
@@ -62,6 +74,7 @@ async def ask(
     task: SubTask,
     decode: Callable[[str], T],
     *,
+    read_calls: Callable[[Sequence[FunctionCall], str], T] | None = None,
     seconds: float = 0.0,
     temperature: float = 0.0,
     concluding: bool = False,
@@ -70,6 +83,7 @@ async def ask(
 
     Args:
         decode: Reads the answer; raises Misfit with what is wrong, which the model is told.
+        read_calls: Likewise, of calls and the text beside them.
         seconds: Deadline of all attempts; 0: the rules'.
         concluding: May use the time and tokens that are kept for the conclusion.
 
@@ -79,11 +93,14 @@ async def ask(
     """
     end = work.ports.clock.monotonic() + (seconds or work.rules.model_seconds)
     misfit: tuple[str, str] | None = None
-    for attempt in range(work.rules.repairs + 1):
+    attempt = -1
+    while (attempt := attempt + 1) <= work.rules.repairs:
+        native = work.calls_functions and 0 < task.functions_tokens <= work.prompt_tokens // _FUNCTIONS_SHARE
+        functions = task.functions if native else ()
         left = end - work.ports.clock.monotonic()
         left = min(left, work.request.budget.seconds - work.elapsed if concluding else work.time_left)
         affordable = (work.request.budget.tokens - work.usage.tokens) if concluding else work.tokens_left
-        messages = _messages(work, task, misfit)
+        messages = _messages(work, task, misfit, native=native)
         if affordable < sum(tokens(one.text) for one in messages):
             work.out_of_tokens = True
             break
@@ -93,7 +110,8 @@ async def ask(
             async with asyncio.timeout(left):
                 reply = await work.ports.model.complete(
                     messages,
-                    json_schema=task.schema,
+                    json_schema="" if native else task.schema,
+                    functions=functions,
                     model=work.request.model,
                     max_tokens=max(16, min(work.output_tokens, affordable)),
                     temperature=_temperature(work, temperature, attempt),
@@ -105,16 +123,28 @@ async def ask(
             await _after_failure(work, error, messages, left)
             continue
         work.failures = 0
+        if reply.reason == NO_FUNCTIONS:  # nothing was asked of the model yet
+            work.calls_functions = False
+            attempt -= 1
+            continue
         _account(work, messages, reply)
         try:
-            value = decode(reply.text)
+            value = read_calls(reply.calls, reply.text) if reply.calls and read_calls else decode(reply.text)
         except Misfit as error:
-            misfit = (cut_middle(clean(reply.text), _SHOWN_BACK), str(error))
+            work.calls_functions = work.calls_functions and bool(reply.calls or not native)
+            misfit = (cut_middle(clean(_said(reply)), _SHOWN_BACK), str(error))
             work.count(repairs=1)
             continue
-        first = _messages(work, task, None)
-        output = work.scrubbed(clean(reply.text))
-        return value, Answered(task.kind, tuple(first), output, task.schema, attempt, reply.model or work.info.model)
+        return value, Answered(
+            task.kind,
+            tuple(_messages(work, task, None, native=native)),
+            work.scrubbed(clean(reply.text)),
+            "" if native else task.schema,
+            attempt,
+            reply.model or work.info.model,
+            functions,
+            tuple(FunctionCall(one.name, work.scrubbed(clean(one.arguments))) for one in reply.calls),
+        )
     work.count(fallbacks=1)
     return None
 
@@ -125,21 +155,28 @@ def _temperature(work: Work, usual: float, attempt: int) -> float:
     return usual if attempt == 0 else 0.3
 
 
-def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None) -> list[Message]:
-    budget = work.prompt_tokens
+def _said(reply: Completed) -> str:
+    """Text and calls, as the model is shown them again."""
+    return "\n".join(part for part in (reply.text, *(f"{one.name} {one.arguments}" for one in reply.calls)) if part)
+
+
+def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None, *, native: bool) -> list[Message]:
+    budget = work.prompt_tokens - (task.functions_tokens if native else 0)
+    form: prompts.Form = ("calls" if native else "json") if task.functions else ""
+    build = partial(prompts.build, task.kind, work.language, task.fixed, task.sections, edits=work.prompts, form=form)
     if misfit is None:
-        return prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget, edits=work.prompts)
+        return build(budget=budget)
     said, error = cut_middle(misfit[0], min(_SHOWN_BACK, budget // 6)), cut_middle(misfit[1], budget // 8)
     again = prompts.repair(work.language, error, work.prompts)
     budget -= tokens(said) + tokens(again.text) + 16
-    first = prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget, edits=work.prompts)
+    first = build(budget=budget)
     return [*first, Message("assistant", said or "-"), again]
 
 
 def _account(work: Work, messages: Sequence[Message], reply: Completed) -> None:
     asked, said = reply.prompt_tokens, reply.completion_tokens
     if not asked + said:  # an endpoint that does not count
-        asked, said = sum(tokens(one.text) for one in messages), tokens(reply.text[:100_000])
+        asked, said = sum(tokens(one.text) for one in messages), tokens(_said(reply)[:100_000])
     work.count(tokens=asked + said, prompt_tokens=asked, completion_tokens=said, model_calls=1)
 
 
@@ -158,6 +195,19 @@ async def _after_failure(work: Work, error: Exception, messages: Sequence[Messag
         await asyncio.sleep(pause)
 
 
+def _called(answered: Answered) -> dict[str, Any]:
+    """Functions and calls, where they were offered, in OpenAI's words."""
+    if not answered.functions:
+        return {}
+    return {
+        "tools": [
+            {"name": one.name, "description": one.description, "parameters": one.parameters}
+            for one in answered.functions
+        ],
+        "tool_calls": [{"name": one.name, "arguments": one.arguments} for one in answered.calls],
+    }
+
+
 async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> None:
     """Record a supervised example where the deployment asked for it."""
     if work.ports.trajectories is None:
@@ -173,6 +223,7 @@ async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> 
             "messages": [{"role": m.role, "content": work.scrubbed(m.text)} for m in answered.messages],
             "schema": answered.schema,
             "output": answered.output,
+            **_called(answered),
             "repairs": answered.repairs,
             "outcome": outcome,
             **more,

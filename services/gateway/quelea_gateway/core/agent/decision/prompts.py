@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from string import Template
+from typing import Literal
 
 from quelea_kit import prompt_text
 
@@ -17,6 +18,10 @@ from quelea_gateway.core.prompts import NO_EDITS, PromptSet, PromptTemplate, in_
 KINDS = ("plan", "action", "code", "answer", "repair")
 _CODE_RULES = "code_rules"
 LANGUAGES = ("en", "zh")
+
+
+Form = Literal["", "json", "calls"]
+"""How an action is asked for: as a JSON object, or as calls of functions. Nothing else has a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +42,14 @@ def _built_in(kind: str, language: str) -> PromptTemplate:
 
 
 @lru_cache(maxsize=128)
-def _split(template: PromptTemplate) -> _Parts:
+def _split(template: PromptTemplate, form: Form) -> _Parts:
     parts = prompt_text.parse(template.text).parts
-    return _Parts(template.version, Template(parts["system"]), Template(parts["user"]))
+    user = "\n\n".join(parts[name] for name in ("user", form) if name)
+    return _Parts(template.version, Template(parts["system"]), Template(user))
 
 
-def _parts(kind: str, language: str, edits: PromptSet) -> _Parts:
-    return _split(in_force(_built_in(kind, language), edits)[0])
+def _parts(kind: str, language: str, edits: PromptSet, form: Form = "") -> _Parts:
+    return _split(in_force(_built_in(kind, language), edits)[0], form)
 
 
 def prompts() -> list[PromptTemplate]:
@@ -79,12 +85,13 @@ def build(
     *,
     budget: int,
     edits: PromptSet = NO_EDITS,
+    form: Form = "",
 ) -> list[Message]:
     """The messages of a sub-task; the sections are cut so that all of it fits the budget (tokens, estimated).
 
     `edits` are wordings to use in the place of built-in ones.
     """
-    parts = _parts(kind, language, edits)
+    parts = _parts(kind, language, edits, form)
     empty = {one.name: "" for one in sections}
     frame = tokens(parts.system.safe_substitute(fixed)) + tokens(parts.user.safe_substitute({**fixed, **empty})) + 16
     cut = share(sections, budget - frame)

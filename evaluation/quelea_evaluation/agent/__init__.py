@@ -1,0 +1,1 @@
+"""Questions for the agent on public companies: asked, checked, judged, reported."""

@@ -1,0 +1,247 @@
+"""A tiny language model tuned for real: killed and gone on with, in two processes, its adapter in other hands; and
+prompts that the product's own generator writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import gguf
+import pytest
+import torch
+from peft import PeftModel
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import BadRun
+from quelea_training import long_runs
+from quelea_training.long_runs import Budget, last_checkpoint
+from quelea_training.sets.manifest import make, verify
+from quelea_training.writer import running, training
+from quelea_training.writer.generator import Limits, write_prompts
+from quelea_training.writer.model import Sample, Shown, write_samples
+from quelea_training.writer.recipe import Recipe
+from quelea_training.writer.running import Order
+from safetensors.torch import load_file
+from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers.models import WordLevel
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+pytestmark = pytest.mark.filterwarnings("default")  # of the trainers, whose versions are locked
+WORDS = [f"word{at}" for at in range(40)]
+TEMPLATE = (
+    "{% for m in messages %}<s> {{ m['role'] }} {{ m['content'] }} </s> {% endfor %}"
+    "{% if add_generation_prompt %}<s> assistant {% endif %}"
+)
+RECIPE = Recipe(rate=2e-2, epochs=6, max_tokens=32, accumulate=4, batch=2)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Qwen2 of two small layers with random weights."""
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    special = ["<pad>", "<s>", "</s>", "<unk>", "user", "assistant"]
+    vocabulary = {word: at for at, word in enumerate([*special, *WORDS])}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", bos_token="<s>", unk_token="<unk>"
+    )
+    fast.chat_template = TEMPLATE
+    torch.manual_seed(1)
+    config = Qwen2Config(
+        vocab_size=len(vocabulary), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=64, tie_word_embeddings=True, pad_token_id=0, eos_token_id=2,
+        bos_token_id=1,
+    )  # fmt: skip
+    Qwen2ForCausalLM(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
+    (folder / "LICENSE").write_text("Of the base.")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Word n is answered with word 39 - n."""
+    folder = tmp_path_factory.mktemp("samples") / "made"
+    made = []
+    for at in range(40):
+        for copy in range(2):
+            split: Any = "dev" if at % 8 == 0 else "train"
+            said = ({"role": "user", "content": f"{WORDS[at]} " * (copy + 1)},)
+            one = Sample(
+                id=f"s{at}-{copy}",
+                task="open",
+                messages=said,
+                output=WORDS[39 - at],
+                language="en",
+                source="made",
+                licence="own",
+                split=split,
+                documents=(),
+            )
+            made.append(one)
+
+    write_samples(folder, made, {})
+    return folder
+
+
+def order(base: Path, samples: Path, out: Path) -> Order:
+    return Order((samples,), (), base, out, "cpu")
+
+
+def test_an_adapter_is_learned_and_written_for_every_engine(base: Path, samples: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    out = tmp_path / "run"
+    found = running.run(order(base, samples, out), RECIPE, Budget(interval=5, threads=1, patience=99), said.append)
+    assert found["best"] > found["before"]
+    assert any("development" in line for line in said)
+    assert any("min left" in line for line in said)
+    losses = [row["loss"] for row in training_log(out) if "loss" in row]
+    assert losses[-1] < losses[0] - 0.5
+    for name in ("report.json", "loss.png"):
+        assert (out / name).stat().st_size > 500
+    assert list((out / "logs").glob("events.out.tfevents*"))
+    card = (out / "adapter" / "README.md").read_text()
+    assert "A LoRA adapter for tiny" in card
+    assert "- own" in card
+    tuned = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), out / "adapter")
+    assert next(iter(tuned.peft_config.values())).r == 16
+    read = gguf.GGUFReader(out / "adapter" / "adapter.gguf")
+    names = {one.name for one in read.tensors}
+    assert {"blk.0.attn_q.weight.lora_a", "blk.1.ffn_down.weight.lora_b"} <= names
+    assert len(names) == 2 * 2 * 7
+    assert read.fields["adapter.lora.alpha"].contents() == 32
+    weights = load_file(out / "adapter" / "adapter_model.safetensors")
+    mine = next(one for one in read.tensors if one.name == "blk.0.attn_q.weight.lora_a")
+    theirs = weights["base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"]
+    assert torch.equal(torch.from_numpy(mine.data.copy()), theirs.float())
+    licences = {"adapter": "Apache-2.0"}
+    given = {"adapter": out / "adapter"}
+    make(tmp_path / "sets", "one", given, licences=licences, metrics={"tuned/declines": 0.5}, data={})
+    assert "adapter" in verify(tmp_path / "sets" / "one").parts
+    with pytest.raises(BadInput, match="holds a finished run"):
+        running.run(order(base, samples, out), RECIPE, Budget(), said.append)
+    with pytest.raises(BadRun, match="rank"):
+        running.run(order(base, samples, out), Recipe(**{**RECIPE.as_row(), "rank": 4}), Budget(), said.append)
+
+
+def training_log(out: Path) -> list[dict[str, Any]]:
+    import json  # of this helper alone
+
+    log: list[dict[str, Any]] = json.loads((out / "report.json").read_text())["log"]
+    return log
+
+
+def command(base: Path, samples: Path, out: Path) -> list[str]:
+    options = ["--base", str(base), "--rate", "0.02", "--epochs", "8", "--max-tokens", "32", "--accumulate", "2"]
+    options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--patience", "99", "--batch", "1"]
+    return ["-m", "quelea_training", "sft", str(samples), "--out", str(out), *options]
+
+
+@pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
+def test_a_kill_loses_one_interval_at_most(base: Path, samples: Path, tmp_path: Path) -> None:
+    """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(out: Path) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, *command(base, samples, out)]
+        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
+
+    killed = tmp_path / "killed"
+    with (tmp_path / "log").open("w") as log:
+        words = [sys.executable, *command(base, samples, killed)]
+        process = subprocess.Popen(words, stderr=log, stdout=log, env=environment, start_new_session=True)
+        end = time.monotonic() + 300
+        while last_checkpoint(killed) is None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < end, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+    checkpoint = last_checkpoint(killed)
+    assert checkpoint is not None
+    at = int(checkpoint.name.rpartition("-")[2])
+    assert at < 280, "it was too fast to be killed"
+    went_on = run(killed)
+    assert went_on.returncode == 0, went_on.stderr
+    assert f"going on from checkpoint-{at}" in went_on.stderr
+    alone = tmp_path / "alone"
+    whole = run(alone)
+    assert whole.returncode == 0, whole.stderr
+    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, alone))
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
+
+
+@pytest.mark.slow(reason="two processes that load torch")
+def test_two_processes_train_one_adapter(base: Path, samples: Path, tmp_path: Path) -> None:
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines"]
+    launch += ["1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    words = [*launch, *command(base, samples, tmp_path / "run")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("samples to train on") == 1  # one speaks
+    assert "step 136 of 136" in done.stderr  # 68 samples, 8 rounds, 4 in a step: halved by the second process
+    assert (tmp_path / "run" / "adapter" / "adapter_model.safetensors").is_file()
+
+
+def test_memory_and_long_samples_are_spoken_of(
+    base: Path, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="raise --max-tokens"):
+        short = Recipe(**{**RECIPE.as_row(), "max_tokens": 4})
+        running.run(order(base, samples, tmp_path / "short"), short, Budget(threads=1), lambda _: None)
+
+    def too_large(*_: object, **__: object) -> None:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(training._Trainer, "training_step", too_large)
+    with pytest.raises(long_runs.OutOfMemory, match=r"lower --batch \(2\) and raise --accumulate \(4\)"):
+        running.run(order(base, samples, tmp_path / "large"), RECIPE, Budget(threads=1), lambda _: None)
+
+
+def test_what_spreads_the_weights_is_refused(
+    base: Path, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    with pytest.raises(BadInput, match=r"accelerate-gpus\.yaml"):
+        running.run(order(base, samples, tmp_path / "run"), RECIPE, Budget(), lambda _: None)
+
+
+def test_the_loss_is_the_answers_alone(base: Path) -> None:
+    from quelea_training.writer.base import Writer  # loads a model's classes
+
+    writer = Writer(base, RECIPE, "cpu")
+    sample = Sample(
+        id="a", task="open", messages=({"role": "user", "content": "word1 word2"},), output="word3", language="en",
+        source="s", licence="own", split="train", documents=(),
+    )  # fmt: skip
+    ids, prompt = training.encode(writer, sample)
+    words = writer.tokenizer.convert_ids_to_tokens(ids)
+    assert words[prompt:] == ["word3", "</s>"]
+    assert words[:prompt] == ["<s>", "user", "word1", "word2", "</s>", "<s>", "assistant"]
+    assert 0 < training.likelihood(writer, [(ids, prompt)]) < 0.2
+
+
+def test_the_generator_writes_the_prompt(tmp_path: Path) -> None:
+    shown = (
+        Shown("p1", "Net sales\t81,797\t82,959", "Acme · FY2019", "\t2019\t2018", is_table=True),
+        Shown("p2", "Something else was said here.", "", "", is_table=False),
+    )
+    sample = Sample(
+        id="a", task="cited", messages=(), output="", language="en", source="s", licence="own", split="train",
+        documents=(), question="What were net sales in 2019?", evidence=shown, right=(1,),
+    )  # fmt: skip
+    limits = Limits(excerpt_tokens=0)
+    (messages,), version = write_prompts([sample], limits, tmp_path / "generator.log", "2026-01-01")
+    assert [one["role"] for one in messages] == ["system", "user"]
+    assert "Write each figure in braces" in messages[0]["content"]
+    assert "[1] -: (Acme · FY2019)" in messages[1]["content"]
+    assert "81,797" in messages[1]["content"]
+    assert "The current date is 2026-01-01" in messages[1]["content"]
+    assert messages[1]["content"].endswith("The question is: What were net sales in 2019?")
+    assert version.startswith("en-")

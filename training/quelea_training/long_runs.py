@@ -1,0 +1,351 @@
+"""What every training here keeps to: checkpoints that no kill spoils, a clock, early stopping, a word about memory.
+
+In a run of several processes (`accelerate launch`) the first alone writes and speaks, and all end together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import torch
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.plots import new_figure
+from quelea_evaluation.reports.store import write_json
+from tensorboardX import SummaryWriter
+from torch import distributed
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+WEIGHTS = "trained.safetensors"
+BEST = "best.safetensors"
+CHECKPOINTS = "checkpoints"
+KEPT = 2
+"""Checkpoints that stay."""
+_LOGS, _PROGRESS, _STATE = "logs", "progress.json", "trainer_state.json"
+_SAY_EVERY = 15.0
+_LEAST_RATE = 0.05
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long, and how often it is looked at; nothing of it decides what is learned in a step."""
+
+    minutes: float = 0.0
+    """0: the recipe's epochs decide. Else the learning rate falls to nothing by then, or by the last step."""
+    interval: int = 25
+    """Steps between checkpoints, each with a look at the development split."""
+    patience: int = 4
+    """Looks without a better one after which training ends."""
+    threads: int = 0
+    """Of torch; 0 leaves it to torch."""
+
+
+@dataclass
+class Progress:
+    """What a run that goes on must know beside its checkpoint."""
+
+    seconds: float = 0.0
+    best: float = -1.0
+    best_step: int = 0
+    worse: int = 0
+    """Looks since the best one."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came out."""
+
+    steps: int
+    seconds: float
+    best: float
+    """The development measure of the weights that were kept; negative where there was none."""
+    best_step: int
+    why: str
+    """Why it ended."""
+    log: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Look:
+    """The measure of the development split."""
+
+    name: str
+    """As logs and pictures call it."""
+    measure: Callable[[], float]
+    """Higher is better, 0 to 1."""
+
+
+class OutOfMemory(BadInput):
+    """A step does not fit; the message says which setting to lower."""
+
+
+class Weights(Protocol):
+    """The weights that move, kept as one file."""
+
+    def save(self, file: Path) -> None:
+        """Write them; the file is whole or not there."""
+
+    def load(self, file: Path) -> None:
+        """Take them back."""
+
+
+def is_first() -> bool:
+    """Whether this process is the only one, or the first of several."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def rate_at(done: float, warm_up: float) -> float:
+    """Of the highest learning rate, 0 to 1: a rise over the share `warm_up` of the work, then a fall to nothing.
+
+    Args:
+        done: Of the work, counted in steps or in time, 0 to 1.
+        warm_up: 0 to 1.
+    """
+    risen = min(max(done / warm_up, _LEAST_RATE), 1.0) if warm_up else 1.0  # the first step moves, too
+    return max(risen * (1.0 - done), 0.0)
+
+
+def last_checkpoint(out: Path) -> Path | None:
+    """The newest checkpoint that is whole: its state, which is written after the weights, can be read."""
+    found = [
+        (int(one.name.rpartition("-")[2]), one)
+        for one in (out / CHECKPOINTS).glob("checkpoint-*")
+        if one.name.rpartition("-")[2].isdecimal()
+    ]
+    for _, one in sorted(found, reverse=True):
+        try:
+            json.loads((one / _STATE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if (one / WEIGHTS).is_file() and (one / _PROGRESS).is_file():
+            return one
+    return None
+
+
+def run(trainer: Trainer, clock: Clock, weights: Weights, out: Path, memory: str) -> Trained:
+    """Train, from the last whole checkpoint of `out` where there is one; the best weights are loaded at the end.
+
+    Args:
+        trainer: A PacedTrainer with this clock among its callbacks.
+        clock: Its clock.
+        weights: That move.
+        out: Folder of checkpoints and logs.
+        memory: What to say where a step does not fit.
+
+    Raises:
+        OutOfMemory: A step does not fit.
+    """
+    last = last_checkpoint(out)
+    clock.begin(last)
+    try:
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    except (MemoryError, RuntimeError) as error:
+        if not _is_memory(error):
+            raise
+        raise OutOfMemory(memory) from error
+    finally:
+        clock.close()
+    if clock.looks and (out / BEST).is_file():
+        weights.load(out / BEST)
+    return Trained(
+        steps=trainer.state.global_step,
+        seconds=round(clock.progress.seconds, 1),
+        best=clock.progress.best,
+        best_step=clock.progress.best_step or trainer.state.global_step,
+        why=clock.why or "all steps are done",
+        log=[dict(row) for row in trainer.state.log_history],
+    )
+
+
+def draw_log(log: Sequence[Mapping[str, Any]], path: Path, name: str) -> None:
+    """Loss and the development measure, called `name`, by step (PNG)."""
+    figure, axes = new_figure()
+    losses = [(row["step"], row["loss"]) for row in log if "loss" in row]
+    looks = [(row["step"], row["dev"]) for row in log if "dev" in row]
+    if losses:
+        axes.plot(*zip(*losses, strict=True), color="#4477aa", label="loss")
+        axes.legend(loc="upper right")
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    if looks:
+        other = axes.twinx()
+        other.plot(*zip(*looks, strict=True), "o-", color="#cc3311", label=f"development {name}")
+        other.set_ylabel(f"development {name}")
+        other.legend(loc="upper center")
+    figure.savefig(path, dpi=110)
+
+
+class PacedTrainer(Trainer):
+    """A trainer with checkpoints of the moving weights alone and a learning rate that knows the clock.
+
+    Args:
+        weights: That move.
+        clock: Which must also be among the callbacks.
+        arguments: Of the trainer.
+    """
+
+    def __init__(self, weights: Weights, clock: Clock, **arguments: Any) -> None:
+        self._weights = weights
+        self._clock = clock
+        super().__init__(**arguments)
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        """Warm up, then fall to nothing at the last step or at the end of time, whichever is nearer."""
+
+        def factor(step: int) -> float:
+            done = max(step / max(num_training_steps, 1), self._clock.share())
+            return rate_at(done, self._clock.warm_up)
+
+        self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
+        return self.lr_scheduler
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        del state_dict
+        self._weights.save(Path(output_dir or str(self.args.output_dir)) / WEIGHTS)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        del model
+        self._weights.load(Path(resume_from_checkpoint) / WEIGHTS)
+
+
+class Clock(TrainerCallback):
+    """Says how far it is and how long it takes, looks at the development split, and ends what takes too long.
+
+    Args:
+        weights: That move.
+        budget: How long.
+        out: Folder of logs and of the best weights.
+        look: The development split; None: there is none, and the last weights count.
+        say: Takes lines about the work.
+        warm_up: Share of the work over which the learning rate rises.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        budget: Budget,
+        out: Path,
+        look: Look | None,
+        say: Callable[[str], None],
+        warm_up: float,
+    ) -> None:
+        self.progress = Progress()
+        self.why = ""
+        self.warm_up = warm_up
+        self._weights = weights
+        self._budget = budget
+        self._out = out
+        self._writer = SummaryWriter(str(out / _LOGS)) if is_first() else None
+        self._look = look
+        self._say = say if is_first() else lambda _: None
+        self._since = time.monotonic()
+        self._said = 0.0
+
+    @property
+    def looks(self) -> bool:
+        """Whether there is a development split."""
+        return self._look is not None
+
+    def begin(self, checkpoint: Path | None) -> None:
+        """Before training; with a checkpoint it goes on from there."""
+        if checkpoint is not None:
+            self.progress = Progress(**json.loads((checkpoint / _PROGRESS).read_text(encoding="utf-8")))
+            self._say(f"going on from {checkpoint.name}, after {self.progress.seconds / 60:.1f} minutes of work")
+        self._since = time.monotonic() - self.progress.seconds
+
+    def close(self) -> None:
+        """Write what the logs still hold."""
+        if self._writer:
+            self._writer.close()
+
+    def share(self) -> float:
+        """Of the time, 0 to 1; 0 where there is no budget."""
+        limit = self._budget.minutes * 60
+        return min((time.monotonic() - self._since) / limit, 1.0) if limit else 0.0
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> TrainerControl:
+        """After each step."""
+        del args
+        at = time.monotonic()
+        self.progress.seconds = at - self._since
+        over = _any_process(bool(self._budget.minutes) and self.share() >= 1)
+        last = over or state.global_step >= state.max_steps
+        if at - self._said > _SAY_EVERY or last:
+            self._said = at
+            self._tell(state)
+        if state.global_step % self._budget.interval == 0 or last:
+            self._judge(state)
+            control.should_save = True
+        if over:
+            self.why = self.why or f"the time of {self._budget.minutes:g} minutes is over"
+        if self.why:
+            control.should_training_stop = True
+        return control
+
+    def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **given: Any) -> None:
+        """Loss, learning rate and size of the gradient, for TensorBoard."""
+        del args, control
+        for name, value in (given.get("logs") or {}).items():
+            if self._writer and isinstance(value, (int, float)):
+                self._writer.add_scalar(f"train/{name}", value, state.global_step)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """A checkpoint is there."""
+        del control
+        if is_first():
+            folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+            write_json(folder / _PROGRESS, asdict(self.progress))
+
+    def _judge(self, state: TrainerState) -> None:
+        if self._look is None:
+            return
+        value = self._look.measure()
+        better = value > self.progress.best
+        state.log_history.append({"step": state.global_step, "dev": round(value, 4)})
+        if self._writer:
+            self._writer.add_scalar(f"dev/{self._look.name}", value, state.global_step)
+        self._say(f"step {state.global_step}: development {value:.4f}{' (best)' if better else ''}")
+        if better:
+            self.progress.best, self.progress.best_step, self.progress.worse = value, state.global_step, 0
+            self._weights.save(self._out / BEST)
+            return
+        self.progress.worse += 1
+        if self.progress.worse >= self._budget.patience:
+            self.why = f"the development split has been no better {self.progress.worse} times"
+
+    def _tell(self, state: TrainerState) -> None:
+        loss = next((row["loss"] for row in reversed(state.log_history) if "loss" in row), None)
+        pace = self.progress.seconds / max(state.global_step, 1)
+        left = pace * (state.max_steps - state.global_step)
+        if self._budget.minutes:
+            left = min(left, self._budget.minutes * 60 - self.progress.seconds)
+        shown = "" if loss is None else f", loss {loss:.3f}"
+        self._say(
+            f"step {state.global_step} of {state.max_steps}{shown}, {pace:.1f} s a step, "
+            f"{max(left, 0) / 60:.0f} min left"
+        )
+
+
+def _any_process(flag: bool) -> bool:
+    """Whether it is so in one of the processes: clocks differ, and one that ends alone leaves the others waiting."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return flag
+    device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
+    said = torch.tensor(float(flag), device=device)
+    distributed.all_reduce(said, distributed.ReduceOp.MAX)
+    return bool(said.item())
+
+
+def _is_memory(error: BaseException) -> bool:
+    said = str(error).lower()
+    return (
+        isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "out of memory" in said or "allocate memory" in said
+    )
