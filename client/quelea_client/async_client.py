@@ -170,7 +170,13 @@ class AsyncClient:
         return await self._post(TextCheck, "/v1/check", wanted, safe=True)
 
     async def rate(
-        self, answer: Answer, thumb: Literal["up", "down"], *, why: str = "", reasons: Sequence[Reason] = ()
+        self,
+        answer: Answer,
+        thumb: Literal["up", "down"],
+        *,
+        why: str = "",
+        reasons: Sequence[Reason] = (),
+        conversation_id: str = "",
     ) -> Thumb:
         """A word on an answer; thumbs are kept, and exported as questions of an evaluation.
 
@@ -179,12 +185,13 @@ class AsyncClient:
             thumb: "up" or "down".
             why: In your words.
             reasons: In those that can be counted.
+            conversation_id: Of a saved conversation that has the answer, which shows the thumb from now on.
         """
         documents = list(dict.fromkeys(one.document_id for one in answer.citations))[:_CITED_DOCUMENTS]
         wanted = {
             "question": answer.question, "answer": answer.answer, "thumb": thumb, "why": why, "reasons": reasons,
             "as_of": answer.as_of, "model": answer.model, "prompt_version": answer.prompt_version,
-            "document_ids": documents,
+            "document_ids": documents, "conversation_id": conversation_id,
         }  # fmt: skip
         return await self._post(Thumb, "/v1/feedback", given(wanted))
 

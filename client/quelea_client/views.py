@@ -16,7 +16,7 @@ from quelea_client.errors import MissingExtra
 if TYPE_CHECKING:
     import pandas as pd
 
-    from quelea_client.models import Answer, AskedFigure, Citation, Comparison, Fetched, Filing, Job, Statement
+    from quelea_client.models import Answer, AskedFigure, Citation, Comparison, Fact, Fetched, Filing, Job, Statement
 
 T = TypeVar("T")
 
@@ -139,7 +139,17 @@ class AnswerView(Record):
         return "\n".join(lines)
 
 
-class StatementTable(Record, Tabular):
+class Grid(Record, Tabular):
+    """Lines of cells, one cell for each period."""
+
+    @property
+    def cells(self) -> Rows[Fact]:
+        """The figures one after the other, each with its own days and the link that opens its cell."""
+        own = cast("Statement | Comparison", self)
+        return Rows(cell for line in own.lines for cell in line.cells if cell)
+
+
+class StatementTable(Grid):
     """The table of a statement: lines down, periods across, indexed by the line's label."""
 
     def to_frame(self, *, exact: bool = False) -> pd.DataFrame:  # noqa: D102  # as of Tabular
@@ -148,7 +158,7 @@ class StatementTable(Record, Tabular):
         return frame(rows, ["line", *own.periods], exact=exact).set_index("line")
 
 
-class ComparisonTable(Record, Tabular):
+class ComparisonTable(Grid):
     """The table of a comparison: a row for each concept and company, a column for each period."""
 
     def to_frame(self, *, exact: bool = False) -> pd.DataFrame:  # noqa: D102  # as of Tabular

@@ -52,6 +52,11 @@ async def test_a_real_gateway_is_asked() -> None:
         assert statement.loc["Turnover", "2031-12-31"] == 900.5
         grid = (await client.compare(["Kestrel"], ["revenue", "debt"])).to_frame()
         assert grid.loc[("revenue", "Kestrel"), "2031"] == 900.5
+        cells = (await client.statement("Kestrel")).cells.to_frame()
+        assert cells["printed"].tolist() == ["900.5"]
+        assert [one.name for one in await client.collections()] == ["default"]
+        checked = await client.check("Turnover was 900.5 [1].", ["Turnover was 900.5 in 2031."])
+        assert [one.verdict for one in checked.figures] == ["supported"]
         documents = await client.documents()
         assert (await client.page(documents[0].id, 1)).pages >= 1
         with pytest.raises(NotFound):
