@@ -14,7 +14,6 @@ YEAR = Figure(
     unit="USD",
     period_start="2031-01-01",
     period_end="2031-12-31",
-    months=12,
     printed="900",
     group="",
     basis="consolidated",
@@ -33,7 +32,7 @@ YEAR = Figure(
     end=3,
 )
 NOTES = replace(
-    YEAR, statement="balance", label="Notes payable", concept="short_term_debt", value="40", period_start="", months=0
+    YEAR, statement="balance", label="Notes payable", concept="short_term_debt", value="40", period_start=""
 )
 
 
