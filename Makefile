@@ -177,6 +177,10 @@ test-all: ## All of that and integration, e2e, images, chart, escape, chaos and 
 coverage: ## What the unit and contract tests run of each package, and of all.
 	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract/gateway,contract,coverage
 
+.PHONY: lines
+lines: ## What the product's Python is made of: code, imports, docstrings, blank lines of each distribution; folders that are full.
+	@$(PYTHON) .ci/lines_table.py
+
 .PHONY: coverage-report
 coverage-report:
 	@$(BIN)/python .ci/coverage_table.py

@@ -40,7 +40,7 @@ def decode_place(token: str) -> Place | None:
     match found:
         case [int() | float() as time, str() as name]:
             return float(time), name
-    raise _unknown_token()
+    raise unknown_token()
 
 
 def page_of(items: Sequence[T], key: Callable[[T], str], page_size: int, page_token: str) -> tuple[list[T], str]:
@@ -60,7 +60,7 @@ def page_of(items: Sequence[T], key: Callable[[T], str], page_size: int, page_to
         last = _decode(page_token)
         start = next((at + 1 for at, item in enumerate(items) if key(item) == last), 0)
         if not start:
-            raise _unknown_token()
+            raise unknown_token()
     page = list(items[start : start + page_size])
     return page, _encode(key(page[-1])) if start + page_size < len(items) else ""
 
@@ -73,10 +73,11 @@ def _decode(token: str) -> object:
     try:
         return json.loads(base64.urlsafe_b64decode(token.encode()))
     except (binascii.Error, ValueError) as error:
-        raise _unknown_token() from error
+        raise unknown_token() from error
 
 
-def _unknown_token() -> InvalidInput:
+def unknown_token() -> InvalidInput:
+    """For a page token that is none of the list."""
     return InvalidInput(
         "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_fintext.dates import parse_iso
+from quelea_fintext.facts import fact_fields
 from quelea_kit.errors import InvalidInput, NotFound
 
 from quelea_gateway.adapters.retriever import RetrieverClient, filters_to_wire
@@ -31,9 +31,7 @@ from quelea_gateway.core.statement_grid import (
 _PAGE = 1000
 _MOST_DOCUMENTS = 20_000
 _MOST_FACTS = 20_000
-_MONTH_DAYS = 30.44
 _NAME = 200
-_FIELDS = tuple(field.name for field in common_pb2.Fact.DESCRIPTOR.fields)
 
 
 class StatementReader:
@@ -185,24 +183,8 @@ def past_day(as_of: str) -> str:
 
 def figure_of(one: retriever_pb2.StatedFact) -> Figure:
     """From the wire's."""
-    fact = one.fact
-    first, last = parse_iso(fact.period_start), parse_iso(fact.period_end)
     return Figure(
-        statement=fact.statement,
-        label=fact.label,
-        concept=fact.concept,
-        value=fact.value,
-        unit=fact.unit,
-        period_start=fact.period_start,
-        period_end=fact.period_end,
-        months=round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0,
-        printed=fact.printed,
-        group=fact.group,
-        basis=fact.basis,
-        source=fact.source,
-        tag=fact.tag,
-        passed=tuple(fact.passed),
-        failed=tuple(fact.failed),
+        **fact_fields(one.fact),
         restated=one.restated,
         document_id=one.document_id,
         title=one.metadata.title,
@@ -210,15 +192,13 @@ def figure_of(one: retriever_pb2.StatedFact) -> Figure:
         published=one.metadata.published,
         company=one.metadata.company,
         page=one.page,
-        start=fact.start,
-        end=fact.end,
     )
 
 
 def stated(one: Figure) -> retriever_pb2.StatedFact:
     """As the wire has it; what is not of the figure but of its document is short."""
     return retriever_pb2.StatedFact(
-        fact=common_pb2.Fact(**{name: getattr(one, name) for name in _FIELDS}),
+        fact=common_pb2.Fact(**fact_fields(one)),
         document_id=one.document_id,
         metadata=common_pb2.DocumentMetadata(
             title=one.title, uri=one.uri, published=one.published, company=one.company

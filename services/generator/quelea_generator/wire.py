@@ -11,6 +11,7 @@ from typing import Any
 
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.facts import FIGURE_FIELDS
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
 from quelea_kit.prompt_text import MOST_CHARS
@@ -23,7 +24,6 @@ from quelea_generator.core.model import Decline, Evidence, Figure, Operand, Prom
 from quelea_generator.settings import GeneratorSettings
 
 _OPERAND_FIELDS = tuple(one.name for one in fields(Operand) if one.name != "number")
-_FIGURE_FIELDS = tuple(one.name for one in fields(Figure) if one.name not in ("operands", "absent"))
 _SLOT = re.compile(r"\{(\d{1,3})\}")
 _LONGEST_TENANT = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 200, 300
@@ -98,7 +98,7 @@ def _to_figures(request: pb.GenerateRequest) -> tuple[Figure, ...]:
             or any(slot >= len(operands) for slot in slots)
         ):
             raise InvalidInput("A figure has no operands, no value, or one that its evidence does not print.")
-        said = {name: getattr(one, name) for name in _FIGURE_FIELDS}
+        said = {name: getattr(one, name) for name in FIGURE_FIELDS}
         found.append(Figure(**said, operands=operands, absent=tuple(one.absent)))
     return tuple(found)
 

@@ -16,6 +16,7 @@ from typing import Any
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.facts import Fact, fact_fields
 from quelea_fintext.periods import ReportingPeriod
 from quelea_kit import reach
 from quelea_kit.errors import InvalidInput, PermissionDenied, TooLarge
@@ -36,7 +37,7 @@ from quelea_retriever.core.model import (
     Reading,
 )
 from quelea_retriever.core.ranker import Ranker
-from quelea_retriever.core.statement_facts import STATEMENTS, Fact, FactQuery, StatedFact, pack
+from quelea_retriever.core.statement_facts import STATEMENTS, FactQuery, StatedFact, pack
 from quelea_retriever.filters import DocumentFilter, fold_all
 
 MAX_K = 200
@@ -47,7 +48,6 @@ _PROVENANCE: dict[int, Provenance] = {
     common_pb2.PROVENANCE_WEB: "web",
     common_pb2.PROVENANCE_SAMPLE: "sample",
 }
-_FACT_FIELDS = tuple(field.name for field in dataclasses.fields(Fact))
 _LARGEST_COSINE = 1.001  # of unit vectors of 32 bit
 _PROVENANCE_BACK = {name: number for number, name in _PROVENANCE.items()}
 _MODES: dict[int, Mode] = {
@@ -227,8 +227,7 @@ def fact_in(fact: common_pb2.Fact, where: str) -> Fact:
         number = Decimal("nan")
     if not number.is_finite() or fact.statement not in STATEMENTS or day_in(fact.period_end, f"{where}.facts") is None:
         raise InvalidInput(f"{where} has a fact without a value, a statement or a period.")
-    said: dict[str, Any] = {name: getattr(fact, name) for name in _FACT_FIELDS}
-    return Fact(**said | {"passed": tuple(fact.passed), "failed": tuple(fact.failed)})
+    return Fact(**fact_fields(fact))
 
 
 def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> FactQuery:
@@ -254,7 +253,7 @@ def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> Fact
 
 
 def _fact_out(fact: Fact) -> common_pb2.Fact:
-    return common_pb2.Fact(**{name: getattr(fact, name) for name in _FACT_FIELDS})
+    return common_pb2.Fact(**fact_fields(fact))
 
 
 def stated_fact_out(one: StatedFact) -> retriever_pb2.StatedFact:

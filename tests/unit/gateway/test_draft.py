@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import UNSUPPORTED, check_answer
+from quelea_fintext.facts import Fact
 from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
 from quelea_gateway.core.draft.notation import Malformed, parse_group
 from quelea_gateway.core.evidence import to_check
 from quelea_gateway.core.grounding import Grounded, ground, settle
-from quelea_gateway.core.model import Fact, Figure, Operand, Passage
+from quelea_gateway.core.model import Figure, Operand, Passage
 
 STATEMENT = Passage(
     document_id="a",

@@ -14,7 +14,6 @@ YEAR = Figure(
     unit="USD",
     period_start="2031-01-01",
     period_end="2031-12-31",
-    months=12,
     printed="900",
     group="",
     basis="consolidated",
@@ -33,12 +32,12 @@ YEAR = Figure(
     end=3,
 )
 NOTES = replace(
-    YEAR, statement="balance", label="Notes payable", concept="short_term_debt", value="40", period_start="", months=0
+    YEAR, statement="balance", label="Notes payable", concept="short_term_debt", value="40", period_start=""
 )
 
 
 def test_lines_of_two_filings_meet_in_their_concept() -> None:
-    before = replace(YEAR, label="Sales", value="800", period_end="2030-12-31", document_id="old")
+    before = replace(YEAR, label="Sales", value="800", period_start="2030-01-01", period_end="2030-12-31", document_id="old")
     (line,) = grid([YEAR, before], "income", "annual", 3).lines
     assert (line.label, [cell.value for cell in line.cells if cell]) == ("Net sales", ["900", "800"])
 

@@ -10,12 +10,8 @@ it right.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import contextvars
 import json
-import re
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,21 +21,18 @@ from typing import Any, TypeVar
 
 from quelea_kit.disk import Disk
 from quelea_kit.errors import Conflict, NotFound, TooLarge, Unavailable
-from quelea_kit.storage import Storage
 
-from quelea_gateway.adapters.owners import folder_of
+from quelea_gateway.adapters.file_store import TIMED_ID, FileStore, folder_of, make_id, to_json
 from quelea_gateway.core.conversations import Conversation, Said, SavedTurn, folded, matches, without
 
 T = TypeVar("T")
 
-_ID = re.compile(r"[0-9]{20}-[0-9a-f]{16}")
-_THREADS = 4
 _READERS = 8
 _MOST_TURN = 4 << 20
 """Bytes of a turn; one with two hundred passages has some hundred thousand."""
 
 
-class ConversationStore:
+class ConversationStore(FileStore):
     """The conversations under a URL.
 
     Args:
@@ -50,11 +43,9 @@ class ConversationStore:
     """
 
     def __init__(self, url: str, *, most: int, turns: int, disk: Disk | None = None) -> None:
-        self._storage = Storage(url, "The store of conversations")
+        super().__init__(url, "conversations", disk=disk)
         self._most = most
         self._turns = turns
-        self._disk = disk
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="conversations")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="conversation-reads")
         self._writing = threading.Lock()  # a head is read and written again
 
@@ -105,7 +96,7 @@ class ConversationStore:
             TooLarge: The answer is larger than is kept.
             DiskFull: The disk takes nothing new.
         """
-        turn = SavedTurn(_new_id(), _now(), question, answer, filters, collections, group)
+        turn = SavedTurn(make_id(), _now(), question, answer, filters, collections, group)
         return await self._do(self._add, owner, conversation_id, turn)
 
     async def mark(self, owner: str, conversation_id: str, said: Said, thumb: Mapping[str, Any]) -> None:
@@ -140,18 +131,17 @@ class ConversationStore:
 
     async def close(self) -> None:
         """End the threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        await super().close()
         self._readers.shutdown(wait=False, cancel_futures=True)
 
     def _create(self, owner: str, title: str) -> Conversation:
-        if self._disk:
-            self._disk.check()
+        self._check_disk()
         if len(self._ids(owner)) >= self._most:
             raise Conflict(
                 f"{self._most:,} conversations are saved, and no more are kept: export those that matter, then delete "
                 "some."
             )
-        made = Conversation(_new_id(), title, _now(), "")
+        made = Conversation(make_id(), title, _now(), "")
         self._write_head(owner, made)
         return made
 
@@ -169,9 +159,8 @@ class ConversationStore:
         return head, turns
 
     def _add(self, owner: str, conversation_id: str, turn: SavedTurn) -> SavedTurn:
-        if self._disk:
-            self._disk.check()
-        data = _json(turn.as_dict())
+        self._check_disk()
+        data = to_json(turn.as_dict())
         if len(data) > _MOST_TURN:
             raise TooLarge(
                 f"The answer has {len(data):,} bytes; {_MOST_TURN:,} are kept of one.",
@@ -195,7 +184,7 @@ class ConversationStore:
             for _, turn_id in sorted(fitting, reverse=True):
                 if turn := self._turn(owner, turn_id, head.id):
                     marked = replace(turn, thumb=thumb)
-                    self._storage.write(f"{folder_of(owner)}/{head.id}/{turn_id}.json", _json(marked.as_dict()))
+                    self._storage.write(f"{folder_of(owner)}/{head.id}/{turn_id}.json", to_json(marked.as_dict()))
                     return
 
     def _forget(self, document_id: str) -> int:
@@ -217,12 +206,12 @@ class ConversationStore:
             turn = without(SavedTurn.from_dict(json.loads(self._storage.read(turn_path))), document_id)
             head = Conversation.from_dict(json.loads(self._storage.read(head_path)))
             said = {**head.said, turn.id: Said(turn.question, turn.text)}
-            self._storage.write(turn_path, _json(turn.as_dict()))
-            self._storage.write(head_path, _json(replace(head, said=dict(sorted(said.items()))).as_dict()))
+            self._storage.write(turn_path, to_json(turn.as_dict()))
+            self._storage.write(head_path, to_json(replace(head, said=dict(sorted(said.items()))).as_dict()))
 
     def _kept(self, folder: str) -> list[str]:
         names = (name.removesuffix(".json") for name in self._storage.names(folder) if name.endswith(".json"))
-        return [one for one in names if _ID.fullmatch(one)]
+        return [one for one in names if TIMED_ID.fullmatch(one)]
 
     def _rename(self, owner: str, conversation_id: str, title: str) -> Conversation:
         with self._writing:
@@ -247,7 +236,7 @@ class ConversationStore:
         return self._kept(f"{folder_of(owner)}/{conversation_id}")
 
     def _head(self, owner: str, conversation_id: str) -> Conversation:
-        found = self._head_or_none(owner, conversation_id) if _ID.fullmatch(conversation_id) else None
+        found = self._head_or_none(owner, conversation_id) if TIMED_ID.fullmatch(conversation_id) else None
         if found is None:
             raise NotFound(f"There is no conversation {conversation_id[:64]!r}.")
         return found
@@ -269,15 +258,11 @@ class ConversationStore:
             return SavedTurn.from_dict(json.loads(stored))
 
     def _write_head(self, owner: str, head: Conversation) -> None:
-        self._storage.write(f"{folder_of(owner)}/{head.id}.json", _json(head.as_dict()))
+        self._storage.write(f"{folder_of(owner)}/{head.id}.json", to_json(head.as_dict()))
 
     def _each(self, read: Callable[..., T], owner: str, ids: list[str], *more: Any) -> Iterator[T]:
         """Several at once, in their order: an object store takes its time for each."""
         return self._readers.map(lambda one: read(owner, one, *more), ids)
-
-    async def _do(self, work: Callable[..., T], *given: Any) -> T:
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
 
 
 @contextlib.contextmanager
@@ -289,13 +274,5 @@ def _readable(what: str) -> Iterator[None]:
         raise Unavailable(f"The {what} cannot be read: {type(error).__name__}.") from error
 
 
-def _new_id() -> str:
-    return f"{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}"
-
-
 def _now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
-
-
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")

@@ -16,32 +16,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import hashlib
 import json
-import re
-import secrets
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
 
 from quelea_kit.disk import Disk
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, Unavailable
 from quelea_kit.paging import page_of
-from quelea_kit.storage import Storage
 
+from quelea_gateway.adapters.file_store import TIMED_ID, FileStore, check_token, make_id, to_json
 from quelea_gateway.core import votes as core_votes
 from quelea_gateway.core.evaluations import Evaluation, Json, Kind, Label, State, Worker, make_labels
 from quelea_gateway.core.votes import Agreement, Choice, Vote
 
-T = TypeVar("T")
-
 FORMAT = 1
 """Of index.json; of another version it is refused, not misread."""
-_ID = re.compile(r"[0-9]{20}-[0-9a-f]{16}")
-_THREADS = 4
 
 
 def _file_of(item_id: str, rater: str) -> str:
@@ -75,7 +65,7 @@ class Comparison:
     """This person's vote, where there is one."""
 
 
-class EvaluationStore:
+class EvaluationStore(FileStore):
     """The evaluations under a URL.
 
     Args:
@@ -85,10 +75,8 @@ class EvaluationStore:
     """
 
     def __init__(self, url: str, *, queue: int, disk: Disk | None = None) -> None:
-        self._storage = Storage(url, "The store of evaluations")
+        super().__init__(url, "evaluations", disk=disk)
         self._queue = queue
-        self._disk = disk
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="evaluations")
         self._adding = asyncio.Lock()
 
     async def worker(self) -> Worker:
@@ -109,10 +97,7 @@ class EvaluationStore:
         self, limit: int, *, before: str = "", kinds: tuple[Kind, ...] = (), states: tuple[State, ...] = ()
     ) -> list[Evaluation]:
         """The newest first, older than the one named, of these kinds and states where some are named."""
-        if before and not _ID.fullmatch(before):
-            raise InvalidInput(
-                "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
-            )
+        check_token(before)
         return await self._do(self._newest, limit, before, kinds, states)
 
     async def get(self, evaluation_id: str) -> Evaluation:
@@ -185,10 +170,6 @@ class EvaluationStore:
         """How far raters agree, and the judge with them. Raises NotFound."""
         return await self._do(self._agreement, evaluation_id)
 
-    async def close(self) -> None:
-        """End the threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
     def _worker(self) -> Worker:
         told = self._json("worker.json")
         if told is None:
@@ -206,8 +187,7 @@ class EvaluationStore:
             raise Unavailable("worker.json in the store of evaluations is of another version.") from error
 
     def _add(self, kind: Kind, name: str, settings: Json, key: str, seconds: float) -> Evaluation:
-        if self._disk:
-            self._disk.check()
+        self._check_disk()
         waiting = sum(one.state == "queued" for one in map(self._read, self._ids()) if one)
         if waiting >= self._queue:
             raise Overloaded(
@@ -217,7 +197,7 @@ class EvaluationStore:
             )
         now = datetime.now(UTC)
         request = {
-            "id": f"{now:%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}",
+            "id": make_id(now),
             "kind": kind,
             "name": name,
             "settings": settings,
@@ -241,10 +221,10 @@ class EvaluationStore:
         return found
 
     def _ids(self) -> list[str]:
-        return sorted((name for name in self._storage.names() if _ID.fullmatch(name)), reverse=True)
+        return sorted((name for name in self._storage.names() if TIMED_ID.fullmatch(name)), reverse=True)
 
     def _get(self, evaluation_id: str) -> Evaluation:
-        found = self._read(evaluation_id) if _ID.fullmatch(evaluation_id) else None
+        found = self._read(evaluation_id) if TIMED_ID.fullmatch(evaluation_id) else None
         if found is None:
             raise NotFound(f"There is no evaluation {evaluation_id[:64]!r}.")
         return found
@@ -298,8 +278,7 @@ class EvaluationStore:
 
     def _keep(self, folder: str, item_id: str, rater: str, said: Json) -> None:
         """What a person said of an item, in the place of what he said before."""
-        if self._disk:
-            self._disk.check()
+        self._check_disk()
         name = _file_of(item_id, rater)
         there = self._storage.names(folder)
         if name not in there and len(there) >= _MOST_LABELLED:
@@ -377,8 +356,4 @@ class EvaluationStore:
         return found
 
     def _write(self, name: str, value: Json) -> None:
-        self._storage.write(name, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-
-    async def _do(self, work: Callable[..., T], *given: Any) -> T:
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
+        self._storage.write(name, to_json(value))

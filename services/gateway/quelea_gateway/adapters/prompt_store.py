@@ -9,21 +9,18 @@ Several gateways may share it: what one puts in force the others read within sec
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import json
 import re
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from quelea_kit.disk import Disk
 from quelea_kit.errors import Conflict, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
-from quelea_kit.storage import Storage
 
+from quelea_gateway.adapters.file_store import FileStore, to_json
 from quelea_gateway.core.prompts import (
     NO_EDITS,
     Activation,
@@ -33,8 +30,6 @@ from quelea_gateway.core.prompts import (
     body_of,
     labelled,
 )
-
-T = TypeVar("T")
 
 RENEW_SECONDS = 2.0
 """How long another gateway may answer with what was in force before."""
@@ -48,7 +43,7 @@ _ACTIVE = re.compile(r"([a-z_-]+)\.(en|zh)\.json")
 log = get_logger(__name__)
 
 
-class PromptStore:
+class PromptStore(FileStore):
     """The versions under a URL.
 
     Args:
@@ -58,10 +53,8 @@ class PromptStore:
     """
 
     def __init__(self, url: str, *, most: int, disk: Disk | None = None) -> None:
-        self._storage = Storage(url, "The store of prompts")
+        super().__init__(url, "prompts", threads=_THREADS, disk=disk)
         self._most = most
-        self._disk = disk
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="prompts")
         self._changing = asyncio.Lock()
         self._set = NO_EDITS
         self._known_at = -1e9
@@ -123,7 +116,7 @@ class PromptStore:
         """End the threads."""
         if self._refresh:
             self._refresh.cancel()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        await super().close()
 
     def _read_active(self) -> PromptSet:
         found = {}
@@ -204,13 +197,8 @@ class PromptStore:
         raise NotFound(f"There is no version {version[:100]!r} of {name} ({language}).")
 
     def _write(self, name: str, data: dict[str, Any]) -> None:
-        if self._disk:
-            self._disk.check()
-        self._storage.write(name, json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
-
-    async def _do(self, work: Callable[..., T], *given: Any) -> T:
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
+        self._check_disk()
+        self._storage.write(name, to_json(data))
 
 
 def _now() -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import UTC
-from typing import Any
 
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_fintext.facts import FIGURE_FIELDS, Fact, fact_fields
 from quelea_fintext.notices import Note, NoteReason
 from quelea_kit.client import channel, unary
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.model import Fact, Figure, Filters, Operand, Passage, Ranked, Reading, Retrieved
+from quelea_gateway.core.model import Figure, Filters, Operand, Passage, Ranked, Reading, Retrieved
 
-FACT_FIELDS = tuple(one.name for one in fields(Fact))
-_FIGURE_FIELDS = [one.name for one in fields(Figure) if one.name not in ("operands", "absent")]
 _STATS_SECONDS = 5.0
 _KNOWN_REASONS = set(retriever_pb2.ReadingNote.Reason.values()) - {retriever_pb2.ReadingNote.REASON_UNSPECIFIED}
 SERVICE = "quelea.retriever.v1.RetrieverService"
@@ -136,17 +134,12 @@ def figures_from_wire(figures: Iterable[common_pb2.Figure], stating: Sequence[Pa
     """Figures as the core has them, each operand with its passage."""
     return tuple(
         Figure(
-            **{name: getattr(one, name) for name in _FIGURE_FIELDS},
+            **{name: getattr(one, name) for name in FIGURE_FIELDS},
             absent=tuple(one.absent),
-            operands=tuple(Operand(_fact_from_wire(it.fact), stating[it.passage]) for it in one.operands),
+            operands=tuple(Operand(Fact(**fact_fields(it.fact)), stating[it.passage]) for it in one.operands),
         )
         for one in figures
     )
-
-
-def _fact_from_wire(fact: common_pb2.Fact) -> Fact:
-    said: dict[str, Any] = {name: getattr(fact, name) for name in FACT_FIELDS}
-    return Fact(**said | {"passed": tuple(fact.passed), "failed": tuple(fact.failed)})
 
 
 def candidate_to_wire(passage: Passage) -> retriever_pb2.RankCandidate:

@@ -12,19 +12,15 @@ caller reaches another path. A file appears under its name only when it is compl
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import json
 import re
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from quelea_kit.errors import InvalidInput, NotFound, Unavailable
-from quelea_kit.storage import Storage
+from quelea_kit.errors import NotFound, Unavailable
 
-from quelea_gateway.adapters.owners import folder_of
+from quelea_gateway.adapters.file_store import FileStore, check_token, folder_of, to_json
 from quelea_gateway.core.agent.model import Event, Run
 
 T = TypeVar("T")
@@ -34,7 +30,7 @@ _NAME = re.compile(r"[\w][\w.\-]{0,159}")
 _THREADS = 8
 
 
-class Runs:
+class Runs(FileStore):
     """The runs under a URL.
 
     Args:
@@ -42,13 +38,11 @@ class Runs:
     """
 
     def __init__(self, url: str) -> None:
-        self._storage = Storage(url, "The store of runs")
-        # Of its own: a store that hangs must not take the threads in which the loop looks up names.
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="runs")
+        super().__init__(url, "runs", threads=_THREADS)
 
     async def put(self, run: Run) -> None:
         """Store the head."""
-        await self._do(self._write, f"{self._folder(run.tenant, run.id)}/run.json", _json(run.as_dict()))
+        await self._do(self._write, f"{self._folder(run.tenant, run.id)}/run.json", to_json(run.as_dict()))
 
     async def get(self, tenant: str, run_id: str) -> Run:
         """Raises NotFound."""
@@ -56,10 +50,7 @@ class Runs:
 
     async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
         """The newest first, and only those older than the run `before`; ids begin with their time."""
-        if before and not _ID.fullmatch(before):
-            raise InvalidInput(
-                "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
-            )
+        check_token(before, _ID)
         ids = await self._do(self._storage.names, folder_of(tenant))
         found: list[Run] = []
         wanted = (one for one in ids if _ID.fullmatch(one) and (not before or one < before))
@@ -75,7 +66,7 @@ class Runs:
     async def append(self, tenant: str, run_id: str, event: Event) -> None:
         """Store an event under its number."""
         path = f"{self._folder(tenant, run_id)}/events/{event.number:08d}.json"
-        await self._do(self._write, path, _json(event.as_dict()))
+        await self._do(self._write, path, to_json(event.as_dict()))
 
     async def events(self, tenant: str, run_id: str, after: int) -> list[Event]:
         """In order, up to the first gap."""
@@ -128,8 +119,7 @@ class Runs:
 
     async def _do(self, work: Callable[..., T], *given: Any) -> T:
         try:
-            context = contextvars.copy_context()
-            return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
+            return await super()._do(work, *given)
         except FileNotFoundError as error:
             raise NotFound("There is no such run or file.") from error
 
@@ -146,10 +136,6 @@ class Runs:
 
     def _write(self, name: str, data: bytes) -> None:
         self._storage.write(name, data, durable=False)
-
-
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _run(stored: bytes, run_id: str) -> Run:

@@ -12,23 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import json
 import re
 import secrets
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from quelea_kit.disk import Disk
 from quelea_kit.errors import QueleaError, Unavailable
 from quelea_kit.logging import get_logger
-from quelea_kit.storage import Storage
 
+from quelea_gateway.adapters.file_store import FileStore, to_json
 from quelea_gateway.core.usage import FIELDS, Usage
-
-T = TypeVar("T")
 
 FLUSH_SECONDS = 5.0
 """What a process that is killed has counted and not yet written, at most."""
@@ -46,7 +42,7 @@ _TRIES = 5
 log = get_logger(__name__)
 
 
-class UsageStore:
+class UsageStore(FileStore):
     """What is used, counted here and read from all.
 
     Args:
@@ -64,15 +60,13 @@ class UsageStore:
         disk: Disk | None = None,
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
-        self._storage = Storage(url, "The store of usage")
+        super().__init__(url, "usage", threads=_THREADS, disk=disk)
         self._keep_days = keep_days
-        self._disk = disk
         self._today = today
         self._part = f"{secrets.token_hex(8)}.json"
         self._counted: dict[str, dict[str, Usage]] = {}
         self._dirty: set[str] = set()
         self._totals: dict[str, dict[str, Usage]] = {}
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="usage")
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -99,7 +93,7 @@ class UsageStore:
         if self._task:
             self._task.cancel()
         await self._flush()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        await super().close()
 
     async def _flush_later(self) -> None:
         while self._dirty:
@@ -125,11 +119,10 @@ class UsageStore:
                 await self._do(self._forget_old)
 
     def _write(self, day: str, name: str, counted: dict[str, Usage], **more: Any) -> None:
-        if self._disk:
-            self._disk.check()
+        self._check_disk()
         rows = {owner: [getattr(usage, field) for field in FIELDS] for owner, usage in counted.items()}
-        data = json.dumps({"fields": FIELDS, "owners": rows, **more}, ensure_ascii=False)
-        self._storage.write(f"{day}/{name}", data.encode("utf-8", "replace"), durable=False)
+        data = to_json({"fields": FIELDS, "owners": rows, **more})
+        self._storage.write(f"{day}/{name}", data, durable=False)
 
     def _forget_old(self) -> None:
         oldest = (self._today() - timedelta(days=self._keep_days)).isoformat()
@@ -193,7 +186,3 @@ class UsageStore:
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             log.warning("usage_not_read", day=day, file=name, why=f"{type(error).__name__}: {error}")
             return None
-
-    async def _do(self, work: Callable[..., T], *given: Any) -> T:
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)

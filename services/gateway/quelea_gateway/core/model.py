@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quelea_fintext.facts import Fact, StatedFigure
 from quelea_fintext.notices import Note, write_notes
 
 from quelea_gateway.core.prompts import PromptSet
@@ -89,28 +90,6 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure that the question asks for; quelea.common.v1.Figure says what the fields are."""
-
-    company: str
-    value: str
-    unit: str
-    period_start: str
-    period_end: str
-    operands: tuple[Operand, ...]
-    metric: str = ""
-    formula: str = ""
-    formula_before: str = ""
-    fiscal_year: int = 0
-    asked_year: int = 0
-    absent: tuple[str, ...] = ()
-    growth: str = ""
-    later: str = ""
-    earlier: str = ""
-    of: str = ""
-
-
-@dataclass(frozen=True)
 class AnswerFigure:
     """A Figure in an answer, as its readers have it."""
 
@@ -155,26 +134,7 @@ class Operand:
     passage: Passage
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A figure that a document states; quelea.common.v1.Fact says what the fields are."""
-
-    statement: str
-    label: str
-    concept: str
-    value: str
-    unit: str
-    period_start: str
-    period_end: str
-    printed: str
-    start: int
-    end: int
-    group: str = ""
-    basis: str = ""
-    source: str = ""
-    tag: str = ""
-    passed: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
+Figure = StatedFigure[Operand]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from quelea_fintext.concepts import label_key
+from quelea_fintext.facts import Fact
 
 Length = Literal["annual", "quarterly"]
 MONTHS: dict[str, int] = {"annual": 12, "quarterly": 3}
@@ -44,35 +45,18 @@ class StatementQuery:
     """YYYY-MM-DD: only what had come out by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A stated figure; quelea.common.v1.Fact says what the fields are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure(Fact):
+    """A fact with the document and page that print it."""
 
-    statement: str
-    label: str
-    concept: str
-    value: str
-    unit: str
-    period_start: str
-    period_end: str
-    months: int
-    """How long its period is; 0 of an instant."""
-    printed: str
-    group: str
-    basis: str
-    source: str
-    tag: str
-    passed: tuple[str, ...]
-    failed: tuple[str, ...]
-    restated: bool
     document_id: str
     title: str
     uri: str
     published: str
     company: str
     page: int
-    start: int
-    end: int
+    restated: bool
+    """A later document of the company states this concept and period with another value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,30 +74,8 @@ def address_of(base: str) -> Callable[[Figure], str]:
 
 def fact_out(one: Figure, base: str) -> FactOut:
     """As a caller sees it."""
-    return FactOut(
-        company=one.company,
-        concept=one.concept,
-        label=one.label,
-        statement=one.statement,
-        group=one.group,
-        value=one.value,
-        unit=one.unit,
-        period_start=one.period_start,
-        period_end=one.period_end,
-        printed=one.printed,
-        basis=one.basis,
-        source=one.source,
-        tag=one.tag,
-        passed=list(one.passed),
-        failed=list(one.failed),
-        restated=one.restated,
-        document_id=one.document_id,
-        title=one.title,
-        page=one.page,
-        start=one.start,
-        end=one.end,
-        url=address_of(base)(one),
-    )
+    told = {name: getattr(one, name) for name in FactOut.model_fields if name != "url"}
+    return FactOut(**told, url=address_of(base)(one))
 
 
 FILES: dict[int | str, dict[str, Any]] = {

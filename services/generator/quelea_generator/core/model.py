@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from quelea_fintext.facts import StatedFigure
+
 Reason = Literal["stop", "length", "declined"]
 DeclineReason = Literal[
     "no_evidence", "no_such_period", "asks_for_advice", "not_a_question", "model_refused", "engine_empty"
@@ -64,26 +66,7 @@ class Operand:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure that the question asks for; quelea.common.v1.Figure says what the fields are."""
-
-    company: str
-    value: str
-    unit: str
-    period_start: str
-    period_end: str
-    operands: tuple[Operand, ...]
-    metric: str = ""
-    formula: str = ""
-    formula_before: str = ""
-    fiscal_year: int = 0
-    asked_year: int = 0
-    absent: tuple[str, ...] = ()
-    growth: str = ""
-    later: str = ""
-    earlier: str = ""
-    of: str = ""
+Figure = StatedFigure[Operand]
 
 
 @dataclass(frozen=True, slots=True)

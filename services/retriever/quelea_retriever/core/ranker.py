@@ -73,7 +73,7 @@ class Ranker:
 @cache
 def packaged() -> Ranker:
     """The ranker that comes with this version."""
-    text = resources.files("quelea_retriever.core").joinpath("ranker.json").read_text("utf-8")
+    text = resources.files(__package__).joinpath("ranker.json").read_text("utf-8")
     return Ranker.parse(text, name="the packaged ranker.json")
 
 

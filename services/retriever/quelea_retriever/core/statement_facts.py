@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from quelea_fintext.concepts import concepts_of_words, label_key
-from quelea_fintext.dates import parse_iso
+from quelea_fintext.facts import FACT_FIELDS, Fact
 
 from quelea_retriever.core.model import DocumentFacts
 
@@ -21,35 +21,6 @@ STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income", "note")
 """In the order in which they are shown."""
 STATED_ALIKE = "value = that of an earlier document"
 """A check that a fact passes."""
-_MONTH_DAYS = 30.44
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A figure as a document states it; quelea.common.v1.Fact says what the fields are."""
-
-    statement: str
-    label: str
-    concept: str
-    value: str
-    unit: str
-    period_start: str
-    period_end: str
-    printed: str
-    start: int
-    end: int
-    group: str = ""
-    basis: str = ""
-    source: str = ""
-    tag: str = ""
-    passed: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-
-    @property
-    def months(self) -> int:
-        """How long its period is; 0 of an instant."""
-        first, last = parse_iso(self.period_start), parse_iso(self.period_end)
-        return round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +52,11 @@ class StatedFact:
         return f"{self.document.id} {self.page} {fact.start} {fact.tag} {fact.period_end}"
 
 
-_FIELDS = tuple(field.name for field in dataclasses.fields(Fact))
-
-
 def pack(facts: Sequence[Fact]) -> str:
     """Facts as one short string: searches carry passages about, and seldom look into it."""
     if not facts:
         return ""
-    rows = [[getattr(fact, name) for name in _FIELDS] for fact in facts]
+    rows = [[getattr(fact, name) for name in FACT_FIELDS] for fact in facts]
     return base64.b85encode(zlib.compress(json.dumps(rows, ensure_ascii=False).encode())).decode()
 
 
@@ -97,11 +65,11 @@ def unpack(packed: str) -> list[Fact]:
     if not packed:
         return []
     rows = json.loads(zlib.decompress(base64.b85decode(packed)))
-    return [_fact(row[: len(_FIELDS)]) for row in rows]
+    return [_fact(row[: len(FACT_FIELDS)]) for row in rows]
 
 
 def _fact(row: list[Any]) -> Fact:
-    said: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
+    said: dict[str, Any] = dict(zip(FACT_FIELDS, row, strict=False))
     return Fact(**said | {name: tuple(one) for name, one in said.items() if isinstance(one, list)})
 
 

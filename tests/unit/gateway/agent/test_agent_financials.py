@@ -18,7 +18,7 @@ from support.agent_world import FAST, SayingModel, asking, good, ran, world
 def figure(label: str, value: str, year: int, *, start: int, concept: str = "revenue", page: int = 61) -> Figure:
     return Figure(
         statement="income", label=label, concept=concept, value=value, unit="USD", period_start=f"{year}-01-01",
-        period_end=f"{year}-12-31", months=12, printed=value, group="", basis="consolidated", source="tag", tag="",
+        period_end=f"{year}-12-31", printed=value, group="", basis="consolidated", source="tag", tag="",
         passed=(), failed=(), restated=False, document_id="doc-k", title="Kestrel 10-K", uri="upload:k.html",
         published="2026-02-01", company="Kestrel", page=page, start=start, end=start + 5,
     )  # fmt: skip

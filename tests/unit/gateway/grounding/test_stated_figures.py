@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from quelea_fintext.facts import Fact
 from quelea_gateway.core.grounding import report_of_figures
-from quelea_gateway.core.model import Fact, Figure, Operand, Passage
+from quelea_gateway.core.model import Figure, Operand, Passage
 
 PASSAGE = Passage("d", 3, 100, 140, "Net sales\t$ 1,200\t$ 1,000", header="Kestrel · FY2030")
 OTHER = Passage("e", 1, 0, 5, "Words")
