@@ -80,7 +80,7 @@ class Writer:
     def __init__(self, base: Path, recipe: Recipe, device: str = "") -> None:
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(base, local_files_only=True)
-            model = AutoModelForCausalLM.from_pretrained(
+            model: Any = AutoModelForCausalLM.from_pretrained(
                 base, local_files_only=True, dtype=getattr(torch, recipe.dtype), attn_implementation="sdpa"
             )
         except (OSError, ValueError) as error:

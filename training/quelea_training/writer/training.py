@@ -13,7 +13,8 @@ import torch
 from datasets import Dataset
 from quelea_evaluation.inputs import BadInput
 from transformers import PrinterCallback
-from trl import SFTConfig, SFTTrainer
+from trl.trainer.sft_config import SFTConfig
+from trl.trainer.sft_trainer import SFTTrainer
 
 from quelea_training import long_runs
 from quelea_training.long_runs import CHECKPOINTS, KEPT, Budget, Clock, Look, PacedTrainer, Trained

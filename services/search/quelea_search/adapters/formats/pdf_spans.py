@@ -105,7 +105,7 @@ class PrintedLetters:
 
     def __init__(self, words: Any) -> None:
         self._words = words  # it closes the page's text when nobody holds it
-        self._count = min(words.count_chars(), _MOST_CHARACTERS)
+        self._count: int = min(words.count_chars(), _MOST_CHARACTERS)
         self._rect = c.FS_RECTF()
 
     def __len__(self) -> int:
