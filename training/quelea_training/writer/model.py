@@ -135,7 +135,9 @@ def read_samples(folder: Path) -> tuple[list[Sample], dict[str, Any]]:
     for number, row in read_rows(file, f"an object with {', '.join(sorted(names))}"):
         try:
             shown = tuple(Shown(**one) for one in row.pop("evidence"))
-            given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+            given: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+            }
             found.append(Sample(evidence=shown, **given))
         except (TypeError, KeyError) as error:
             raise BadInput(f"{file}, line {number}: no sample of this version ({error}); {advice} again") from error
