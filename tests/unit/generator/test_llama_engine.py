@@ -52,7 +52,7 @@ def test_an_adapter_is_a_file_of_llama_cpp_too(model: Path, tmp_path: Path) -> N
     with_one = {"QUELEA_ENGINE_MODEL": str(model), "QUELEA_ENGINE_ADAPTER": str(model)}
     assert LlamaSettings.of(with_one).adapter == model
     assert LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(model)}).adapter is None
-    with pytest.raises(ValueError, match="QUELEA_ENGINE_ADAPTER: .* cannot be read"):
+    with pytest.raises(ValueError, match=r"QUELEA_ENGINE_ADAPTER: .* cannot be read"):
         LlamaSettings.of({**with_one, "QUELEA_ENGINE_ADAPTER": str(tmp_path / "none.gguf")})
 
 
