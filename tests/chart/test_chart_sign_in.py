@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from helm_python.errors import HelmError
-from quelea_gateway.core.sign_in import read
+from quelea_gateway.core.callers.sign_in import read
 from quelea_gateway.settings import Settings
 from support.chart_render import REPOSITORY, containers, merged, named, of_kind, render, variables
 

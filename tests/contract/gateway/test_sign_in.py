@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea_gateway import keys
-from quelea_gateway.adapters.audit_log import filtered, read
+from quelea_gateway.adapters.stores.audit_log import filtered, read
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unauthenticated

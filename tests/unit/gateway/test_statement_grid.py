@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quelea_gateway.core.statement_grid import Figure, grid
+from quelea_gateway.core.statements.statement_grid import Figure, grid
 
 YEAR = Figure(
     statement="income",

@@ -16,19 +16,19 @@ from quelea_kit.reach import enter
 
 from quelea_gateway.access import let_in
 from quelea_gateway.analyst import OFF
-from quelea_gateway.core import audit
-from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.agent.runs import run_requests
+from quelea_gateway.core.asking import question as rules
+from quelea_gateway.core.callers import audit
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.statement_grid import Figure, StatementQuery
+from quelea_gateway.core.statements.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.ask import whole
-from quelea_gateway.rest.collections import CollectionOut
-from quelea_gateway.rest.documents import DocumentOut
+from quelea_gateway.rest.agent.run_schemas import RunOut
+from quelea_gateway.rest.answers.ask import whole
+from quelea_gateway.rest.knowledge_base.collections import CollectionOut
+from quelea_gateway.rest.knowledge_base.documents import DocumentOut
 from quelea_gateway.rest.openai.agent import finish
-from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
 from quelea_gateway.rights import may_fetch, readable
 

@@ -12,8 +12,8 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 from quelea_kit.errors import InvalidInput
 
-from quelea_gateway.core import audit
-from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
+from quelea_gateway.core.callers import audit
+from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
 from quelea_gateway.rest.lists import CollectionName
 from quelea_gateway.rest.schemas import FiltersIn

@@ -9,7 +9,7 @@ from fastapi import Query, Request
 from quelea_kit.reach import enter
 from starlette.requests import HTTPConnection
 
-from quelea_gateway.core.access import Principal
+from quelea_gateway.core.callers.access import Principal
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import CollectionName
 from quelea_gateway.rights import readable, writable

@@ -12,10 +12,10 @@ from quelea_checker.reading.facts import content_terms
 from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
+from quelea_gateway.core.answers.numbers import figures as numbers_in
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.markers import Mark
 from quelea_gateway.core.grounding.quotes import Region
-from quelea_gateway.core.numbers import figures as numbers_in
 from quelea_gateway.core.review.verdicts import SentenceVerdict
 
 _OPEN, _CLOSE = "“「『", "”」』"

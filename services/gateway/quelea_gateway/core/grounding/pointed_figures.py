@@ -13,11 +13,11 @@ from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
 
+from quelea_gateway.core.answers.evidence import figures_of
+from quelea_gateway.core.answers.numbers import figures as numbers_in
 from quelea_gateway.core.draft import DraftFigure
-from quelea_gateway.core.evidence import figures_of
 from quelea_gateway.core.grounding.stated_figures import SCALES, is_value
 from quelea_gateway.core.model import AnswerFigure, Figure, Operand, Passage, Quote
-from quelea_gateway.core.numbers import figures as numbers_in
 
 _SLOT = re.compile(r"\{(\d+)\}")
 _RATES = frozenset({"percent", "points", "times", "days"})
