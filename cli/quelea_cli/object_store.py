@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from quelea_kit.errors import QueleaError
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 
 from quelea_cli.errors import EXIT_NOT_FOUND, EXIT_USAGE, CliError
 

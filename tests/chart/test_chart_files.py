@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_kit import process_identity
-from quelea_kit.redis_server import redis_command, redis_url
+from quelea_kit.processes import process_identity
+from quelea_kit.processes.redis_server import redis_command, redis_url
 from quelea_search.build import make_records
 from quelea_search.settings import SearchSettings
 from support.chart_files import FILES, load_file, run_file

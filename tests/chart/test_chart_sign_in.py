@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from quelea_gateway.core.sign_in import read
+from quelea_gateway.core.callers.sign_in import read
 from quelea_gateway.settings import Settings
 from support.chart_render import REPOSITORY, containers, merged, named, of_kind, render, variables
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from quelea_gateway import keys
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import Stand, standing
 from support.browser import opened
 

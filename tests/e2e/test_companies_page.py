@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from support.accessibility import faults
 from support.browser import opened

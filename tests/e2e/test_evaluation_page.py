@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from quelea_gateway.testing import standing
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 from support.accessibility import faults
 from support.browser import opened
 

@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 from quelea.retriever.v1 import retriever_pb2
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from quelea_kit.errors import Conflict
 from support.browser import opened

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from quelea.common.v1 import common_pb2
-from quelea_gateway.adapters.fake_documents import Stored
-from quelea_gateway.adapters.fake_world import Original
+from quelea_gateway.adapters.services.fake_documents import Stored
+from quelea_gateway.adapters.services.fake_world import Original
 from quelea_gateway.testing import standing
 from quelea_search.adapters.formats import parse
 from quelea_search.adapters.formats.html_as_filed import render

@@ -7,7 +7,7 @@ import json
 
 import pytest
 import pytest_asyncio
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from support.browser import opened
 from support.written import written

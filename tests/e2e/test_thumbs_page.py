@@ -8,7 +8,7 @@ import json
 import httpx2
 import pytest
 from quelea_evaluation.feedback.export import export, fetch
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from support.browser import opened
 from support.written import written

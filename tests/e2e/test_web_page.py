@@ -5,7 +5,7 @@ import json
 import pytest
 import pytest_asyncio
 from quelea.search.v1 import search_pb2
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from support.browser import opened
 

@@ -12,10 +12,10 @@ from typing import Any
 import grpc
 from quelea.market.v1 import market_pb2_grpc
 from quelea.sandbox.v1 import sandbox_pb2_grpc
-from quelea_gateway.adapters import door, sandbox
-from quelea_gateway.adapters.fake_door import FakeMarket, FakeMarketServicer
-from quelea_gateway.adapters.fake_sandbox import FakeSandbox, FakeSandboxServicer
-from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.adapters.services import door, sandbox
+from quelea_gateway.adapters.services.fake_door import FakeMarket, FakeMarketServicer
+from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox, FakeSandboxServicer
+from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.agent.work import Ports
 from quelea_gateway.testing import Stand, standing

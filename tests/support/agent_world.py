@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from quelea_gateway.adapters.fake_door import FakeMarket
-from quelea_gateway.adapters.fake_sandbox import FakeSandbox
-from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.adapters.services.fake_door import FakeMarket
+from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox
+from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, RunAnswer, RunRequest, Usage
 from quelea_gateway.core.agent.ports import Completed, ModelInfo

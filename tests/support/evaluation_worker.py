@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 
 
 class Worker:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.catalogue import Catalogue
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.question.catalogue import Catalogue
 
 TODAY = date(2026, 11, 21)
 

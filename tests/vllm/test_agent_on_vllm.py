@@ -8,9 +8,9 @@ import os
 import httpx2
 import pytest
 from quelea.generator.v1 import generator_pb2_grpc
-from quelea_gateway.adapters.fake_door import FakeMarket
-from quelea_gateway.adapters.fake_sandbox import FakeSandbox
-from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.adapters.services.fake_door import FakeMarket
+from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox
+from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.testing import standing
 from quelea_generator.__main__ import build
 from quelea_generator.service import NAME as GENERATOR

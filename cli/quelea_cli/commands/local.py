@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from quelea_kit import tar_archives
+from quelea_kit.files import tar_archives
 
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quelea_kit.redis_server import find_redis_server
+from quelea_kit.processes.redis_server import find_redis_server
 
 from quelea_cli.stack.agent import gateway_settings, sandbox_service
 from quelea_cli.stack.door import door_service, fetches, search_settings

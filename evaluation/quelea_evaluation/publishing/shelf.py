@@ -1,6 +1,6 @@
 """The store that the gateway reads: a folder or an object store, evaluations in it as files of JSON.
 
-The layout is the one that `quelea_gateway.adapters.evaluations` describes; docs/decisions/0017 says why it is files.
+The layout is the one that `quelea_gateway.adapters.stores.evaluations` describes; docs/decisions/0017 says why it is files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 
 from quelea_evaluation.publishing.views import LINE
 from quelea_evaluation.reports.store import Row

@@ -14,8 +14,8 @@ from quelea_fintext.dates import find_dates
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import Balances, metrics
 from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL, how_many
-from quelea_fintext.periods import period_reader
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, normalise, stem
+from quelea_fintext.times.periods import period_reader
 
 Kind = Literal["concept", "metric", "label"]
 Relation = Literal["", "change", "compound", "share"]

@@ -13,12 +13,12 @@ import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from quelea_kit import stack_secret, tls
-from quelea_kit.reach_channel import ReachChannel
-from quelea_kit.renewing_channel import RenewingChannel
-from quelea_kit.rpc_tracing import ForwardingChannel, PassingChannel
+from quelea_kit.rpc.reach_channel import ReachChannel
+from quelea_kit.rpc.renewing_channel import RenewingChannel
+from quelea_kit.rpc.rpc_tracing import ForwardingChannel, PassingChannel
+from quelea_kit.rpc.wire_errors import from_rpc_error, is_from_server
 from quelea_kit.stack_secret import SecretChannel
 from quelea_kit.tracing import is_collected
-from quelea_kit.wire_errors import from_rpc_error, is_from_server
 
 T = TypeVar("T")
 

@@ -22,17 +22,17 @@ from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
 from quelea_kit import stack_secret
-from quelea_kit.disk import Disk
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
+from quelea_kit.files.disk import Disk
 from quelea_kit.logging import get_logger
-from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
+from quelea_kit.processes.memory import Shortages, is_out_of_memory, out_of_memory
 from quelea_kit.reach import within
-from quelea_kit.reach_channel import received
-from quelea_kit.rpc_tracing import record_end, server_span
+from quelea_kit.rpc.reach_channel import received
+from quelea_kit.rpc.rpc_tracing import record_end, server_span
+from quelea_kit.rpc.wire_errors import abort
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.tls import Callers, Folder, from_environment
-from quelea_kit.wire_errors import abort
 
 log = get_logger(__name__)
 

@@ -14,7 +14,7 @@ import grpc
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from quelea_kit.errors import Unauthenticated
-from quelea_kit.rpc_tracing import ForwardingChannel
+from quelea_kit.rpc.rpc_tracing import ForwardingChannel
 
 _KEY = "quelea-stack-secret"
 

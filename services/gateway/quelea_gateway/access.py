@@ -16,11 +16,11 @@ from typing import TypeVar
 from quelea_kit.errors import InvalidInput, Unauthenticated, Unavailable
 from redis.asyncio import Redis
 
-from quelea_gateway.adapters.openid import OpenIdProvider, is_token
-from quelea_gateway.adapters.sessions import MemoryStore, RedisStore, Session, Sessions
-from quelea_gateway.adapters.shared_limits import Bound
-from quelea_gateway.core.access import Principal
-from quelea_gateway.core.sign_in import read as read_sign_in
+from quelea_gateway.adapters.callers.openid import OpenIdProvider, is_token
+from quelea_gateway.adapters.callers.sessions import MemoryStore, RedisStore, Session, Sessions
+from quelea_gateway.adapters.callers.shared_limits import Bound
+from quelea_gateway.core.callers.access import Principal
+from quelea_gateway.core.callers.sign_in import read as read_sign_in
 from quelea_gateway.keys import KeyRing
 from quelea_gateway.settings import Settings
 

@@ -7,18 +7,18 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
+from quelea_kit.files.disk import Disk, local_folder
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.adapters.door import DoorClient
-from quelea_gateway.adapters.generator import GeneratorClient
-from quelea_gateway.adapters.retriever import RetrieverClient
-from quelea_gateway.adapters.runs import Runs
-from quelea_gateway.adapters.sandbox import SandboxClient
-from quelea_gateway.adapters.search import PageReader, SearchClient
-from quelea_gateway.adapters.trajectories import TrajectoryFolder
-from quelea_gateway.adapters.usage_store import UsageStore
+from quelea_gateway.adapters.services.door import DoorClient
+from quelea_gateway.adapters.services.generator import GeneratorClient
+from quelea_gateway.adapters.services.retriever import RetrieverClient
+from quelea_gateway.adapters.services.sandbox import SandboxClient
+from quelea_gateway.adapters.services.search import PageReader, SearchClient
+from quelea_gateway.adapters.stores.runs import Runs
+from quelea_gateway.adapters.stores.trajectories import TrajectoryFolder
+from quelea_gateway.adapters.stores.usage_store import UsageStore
 from quelea_gateway.core.agent.decision.chat import Chat
 from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.core.agent.ports import Tools

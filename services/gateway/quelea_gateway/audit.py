@@ -15,8 +15,8 @@ from typing import Any
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.adapters.audit_log import filtered, read
-from quelea_gateway.core.audit import Act
+from quelea_gateway.adapters.stores.audit_log import filtered, read
+from quelea_gateway.core.callers.audit import Act
 
 _FIELDS = ("subject", "tenant", "key", "act", "of", "object", "via", "outcome", "status", "request", "since", "until")
 _HELP = {

@@ -13,7 +13,7 @@ import quelea_checker
 from pydantic import ValidationError
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.rest.check import CheckIn, passages_of, to_wire
+from quelea_gateway.rest.answers.check import CheckIn, passages_of, to_wire
 
 
 def check_lines(lines: Iterable[str]) -> Iterator[str]:

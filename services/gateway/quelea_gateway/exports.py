@@ -17,12 +17,12 @@ from quelea_gateway.adapters.exports.note_docx import note_docx
 from quelea_gateway.adapters.exports.note_pdf import note_pdf
 from quelea_gateway.adapters.exports.notebook import notebook
 from quelea_gateway.adapters.exports.report import report
+from quelea_gateway.adapters.exports.spreadsheet import XLSX, answer_workbook
 from quelea_gateway.core.agent.files import BUNDLE, code_name
 from quelea_gateway.core.agent.model import ENDED, Run
 from quelea_gateway.core.agent.runs.manager import Manager
-from quelea_gateway.core.export import Link, heading, markdown
-from quelea_gateway.core.note import note
-from quelea_gateway.spreadsheet import XLSX, answer_workbook
+from quelea_gateway.core.answers.export import Link, heading, markdown
+from quelea_gateway.core.answers.note import note
 
 PICTURES = {"image/png", "image/jpeg"}
 _MOST_PICTURES = 20

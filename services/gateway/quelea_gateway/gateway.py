@@ -14,35 +14,37 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from quelea_kit.files.disk import Disk, local_folder
 from quelea_kit.reach import within
 from redis.asyncio import Redis
 
 from quelea_gateway.access import Access, Caller, CallLimiter, let_in
-from quelea_gateway.adapters.audit_log import AuditLog
+from quelea_gateway.adapters.callers.shared_limits import SharedLimits
 from quelea_gateway.adapters.check_pool import CheckPool
-from quelea_gateway.adapters.conversations import ConversationStore
-from quelea_gateway.adapters.downstream import Health
-from quelea_gateway.adapters.evaluations import EvaluationStore
-from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.gate_files import FittedGate, GateFiles
-from quelea_gateway.adapters.generator import GeneratorClient
-from quelea_gateway.adapters.prompt_store import PromptStore
-from quelea_gateway.adapters.retriever import RetrieverClient
-from quelea_gateway.adapters.search import SearchClient
-from quelea_gateway.adapters.shared_limits import SharedLimits
-from quelea_gateway.adapters.usage_store import UsageStore
+from quelea_gateway.adapters.services.downstream import Health
+from quelea_gateway.adapters.services.generator import GeneratorClient
+from quelea_gateway.adapters.services.retriever import RetrieverClient
+from quelea_gateway.adapters.services.search import SearchClient
+from quelea_gateway.adapters.stores.audit_log import AuditLog
+from quelea_gateway.adapters.stores.conversations import ConversationStore
+from quelea_gateway.adapters.stores.evaluations import EvaluationStore
+from quelea_gateway.adapters.stores.feedback import FeedbackStore
+from quelea_gateway.adapters.stores.prompt_store import PromptStore
+from quelea_gateway.adapters.stores.usage_store import UsageStore
 from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.verifiers.model_verifier import ModelVerifier
 from quelea_gateway.analyst import Analyst, build_analyst
-from quelea_gateway.core import audit, query_plan, structured
 from quelea_gateway.core.agent.decision.prompts import AgentPrompts
+from quelea_gateway.core.answers import structured
+from quelea_gateway.core.asking import query_plan
+from quelea_gateway.core.asking.query_plan import ModelPlanner
+from quelea_gateway.core.asking.question import Limits
+from quelea_gateway.core.callers import audit
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker
-from quelea_gateway.core.query_plan import ModelPlanner
-from quelea_gateway.core.question import Limits
 from quelea_gateway.core.review.foreign_sentences import MeaningChecker
 from quelea_gateway.core.review.verifier import VerifyingChecker
 from quelea_gateway.core.web.route import WebLimits, WebRoute

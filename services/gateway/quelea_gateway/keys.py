@@ -32,10 +32,10 @@ from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Una
 from quelea_kit.logging import get_logger
 from quelea_kit.reach import DEFAULT_TENANT, check_name
 
-from quelea_gateway.adapters.audit_log import append
-from quelea_gateway.core import audit
-from quelea_gateway.core.access import EVERY, Principal, Right
-from quelea_gateway.core.sign_in import PERSON
+from quelea_gateway.adapters.stores.audit_log import append
+from quelea_gateway.core.callers import audit
+from quelea_gateway.core.callers.access import EVERY, Principal, Right
+from quelea_gateway.core.callers.sign_in import PERSON
 
 PREFIX = "quelea_"
 _LONGEST = 256

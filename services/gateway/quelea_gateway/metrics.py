@@ -9,8 +9,8 @@ from quelea_checker import Report
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_gateway.core import audit
 from quelea_gateway.core.agent.model import Run
+from quelea_gateway.core.callers import audit
 from quelea_gateway.core.model import Answer, Kept
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.web.model import KeepOrder

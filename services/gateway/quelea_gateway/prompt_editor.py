@@ -9,7 +9,7 @@ from quelea_kit.errors import Conflict, InvalidInput, NotFound, TooLarge, Unavai
 from quelea_kit.logging import get_logger
 from quelea_kit.text_fields import check_length
 
-from quelea_gateway.adapters.prompt_store import PromptStore
+from quelea_gateway.adapters.stores.prompt_store import PromptStore
 from quelea_gateway.core.prompts import (
     LineKind,
     PromptSet,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from quelea_kit.errors import NotFound, PermissionDenied
 from quelea_kit.reach import DEFAULT_COLLECTION, Reach, check_name, within
 
-from quelea_gateway.adapters.retriever import RetrieverClient
-from quelea_gateway.adapters.search import SearchClient
-from quelea_gateway.core.access import Principal, Right, no_collection
+from quelea_gateway.adapters.services.retriever import RetrieverClient
+from quelea_gateway.adapters.services.search import SearchClient
+from quelea_gateway.core.callers.access import Principal, Right, no_collection
 
 
 async def readable(search: SearchClient, principal: Principal, collections: Sequence[str] = ()) -> Reach:

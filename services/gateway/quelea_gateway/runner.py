@@ -16,19 +16,19 @@ from google.protobuf.descriptor import ServiceDescriptor
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
-from quelea_kit.memory import Shortages
+from quelea_kit.processes.memory import Shortages
 from quelea_kit.server import Server, first_of
 from quelea_kit.tls import Folder
 
-from quelea_gateway import agent_service, prompt_service
 from quelea_gateway.access import host_of
-from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.prompt_service import PromptServicer
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.rest.transport.protocol import HttpProtocol
-from quelea_gateway.rpc_door import Door
+from quelea_gateway.rpc import agent_service, prompt_service
+from quelea_gateway.rpc.agent_service import AgentServicer
+from quelea_gateway.rpc.prompt_service import PromptServicer
+from quelea_gateway.rpc.rpc_door import Door
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)

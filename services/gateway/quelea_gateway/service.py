@@ -15,10 +15,10 @@ from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.paging import check_page_size, page_of
 from quelea_kit.reach import within
 
-from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
-from quelea_gateway.adapters.search import PIECE
-from quelea_gateway.core import question as rules
-from quelea_gateway.core.access import Right
+from quelea_gateway.adapters.services.retriever import filters_from_wire, reading_to_wire
+from quelea_gateway.adapters.services.search import PIECE
+from quelea_gateway.core.asking import question as rules
+from quelea_gateway.core.callers.access import Right
 from quelea_gateway.core.model import (
     Answer,
     AnswerFigure,
@@ -35,7 +35,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.verdicts import Grounding
-from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
+from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rights import check_manage, writable

@@ -10,11 +10,11 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.facts import fact_fields
 from quelea_kit.errors import InvalidInput, NotFound
 
-from quelea_gateway.adapters.retriever import RetrieverClient, filters_to_wire
-from quelea_gateway.core.comparison import MOST_LINES, CompanyFigures, Comparison, ComparisonQuery, compare
+from quelea_gateway.adapters.services.retriever import RetrieverClient, filters_to_wire
+from quelea_gateway.core.asking.question import check_as_of
 from quelea_gateway.core.model import Filters
-from quelea_gateway.core.question import check_as_of
-from quelea_gateway.core.statement_grid import (
+from quelea_gateway.core.statements.comparison import MOST_LINES, CompanyFigures, Comparison, ComparisonQuery, compare
+from quelea_gateway.core.statements.statement_grid import (
     BASES,
     DEFAULT_YEARS,
     MONTHS,

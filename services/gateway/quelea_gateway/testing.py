@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from quelea_gateway.adapters.fake_services import GATE_FILE, FakeServices
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_services import GATE_FILE, FakeServices
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.gateway import Gateway, build
 from quelea_gateway.runner import Running
 from quelea_gateway.settings import Settings

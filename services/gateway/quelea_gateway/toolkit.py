@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from quelea_gateway.adapters.generator import GeneratorClient
-from quelea_gateway.adapters.tools import ToolClient, ToolIndex
+from quelea_gateway.adapters.services.generator import GeneratorClient
+from quelea_gateway.adapters.services.tools import ToolClient, ToolIndex
 from quelea_gateway.core.agent.decision.chat import Chat
 from quelea_gateway.core.tools.catalogue import ToolCatalogue, ToolRules
 from quelea_gateway.settings import Settings

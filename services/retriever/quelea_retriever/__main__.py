@@ -7,20 +7,20 @@ import signal
 
 import grpc
 from quelea.retriever.v1 import retriever_pb2_grpc
-from quelea_kit.disk import Disk
 from quelea_kit.errors import QueleaError
+from quelea_kit.files.disk import Disk
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
 from quelea_kit.tracing import setup_tracing
 
-from quelea_retriever import live_backup
 from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Store
-from quelea_retriever.entry_collections import Collections, stores
+from quelea_retriever.entries.entry_collections import Collections, stores
 from quelea_retriever.library import Library
+from quelea_retriever.maintenance import live_backup
 from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings
 from quelea_retriever.warm_up import warm

@@ -14,11 +14,11 @@ from pathlib import Path
 from qdrant_client import AsyncQdrantClient
 from quelea_kit.errors import QueleaError
 
-from quelea_retriever import backup_folder, backup_server, migration, reembed
 from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.qdrant_points import make_client
 from quelea_retriever.adapters.store import SCHEMA
+from quelea_retriever.maintenance import backup_folder, backup_server, migration, reembed
 from quelea_retriever.settings import Settings
 
 

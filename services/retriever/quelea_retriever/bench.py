@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.embedders import Embedders

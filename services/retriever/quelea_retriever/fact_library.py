@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from quelea_kit.errors import TooLarge
 
 from quelea_retriever.adapters.store import DocumentRecord
+from quelea_retriever.core.figures.statement_facts import FactQuery, StatedFact, unpack
 from quelea_retriever.core.model import PassageRecord
-from quelea_retriever.core.statement_facts import FactQuery, StatedFact, unpack
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.snapshot import Snapshot

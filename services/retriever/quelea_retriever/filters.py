@@ -10,8 +10,8 @@ from datetime import date
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import normalise
 
-from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.question.filings import is_known_by
 
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 

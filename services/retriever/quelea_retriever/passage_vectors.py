@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.store import NewPassage, version_of
-from quelea_retriever.core import ranking
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
+from quelea_retriever.core.ranking import ranking
 from quelea_retriever.core.sparse_vectors import sparse_document
 
 Embed = Callable[[Sequence[str]], Awaitable[Embedding]]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quelea_kit.errors import Conflict
-from quelea_kit.fitted_files import LOOK_SECONDS, FittedFiles, fits_encoder
+from quelea_kit.files.fitted_files import LOOK_SECONDS, FittedFiles, fits_encoder
 
-from quelea_retriever.core.ranker import Ranker, packaged
+from quelea_retriever.core.ranking.ranker import Ranker, packaged
 
 
 class RankerFiles:

@@ -20,13 +20,20 @@ from quelea_kit.errors import Conflict
 from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
-from quelea_retriever.core import language_scales, ranking, search_terms, sparse_vectors
-from quelea_retriever.core.asked_figures import AskedFigure, FigureSearch, find_figures, missing_periods, plan_figures
-from quelea_retriever.core.catalogue import Catalogue
+from quelea_retriever.core import search_terms, sparse_vectors
+from quelea_retriever.core.figures.asked_figures import (
+    AskedFigure,
+    FigureSearch,
+    find_figures,
+    missing_periods,
+    plan_figures,
+)
 from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
-from quelea_retriever.core.question_view import join_gloss
-from quelea_retriever.core.ranker import Ranker
-from quelea_retriever.core.reading import read_query, settle_subject
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query, settle_subject
+from quelea_retriever.core.ranking import language_scales, ranking
+from quelea_retriever.core.ranking.question_view import join_gloss
+from quelea_retriever.core.ranking.ranker import Ranker
 from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library

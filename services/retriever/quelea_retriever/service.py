@@ -14,8 +14,8 @@ import grpc
 from prometheus_client import Gauge, Histogram
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_kit.disk import Disk
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
+from quelea_kit.files.disk import Disk
 from quelea_kit.metrics import LATENCY_BUCKETS
 from quelea_kit.paging import check_page_size, page_of
 
@@ -23,8 +23,8 @@ from quelea_retriever import dual_write, wire
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.entry_collections import Collections
-from quelea_retriever.entry_rpcs import EntryRpcs
+from quelea_retriever.entries.entry_collections import Collections
+from quelea_retriever.entries.entry_rpcs import EntryRpcs
 from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library

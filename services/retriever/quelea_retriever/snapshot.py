@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from quelea_kit.reach import Reach
 
 from quelea_retriever.adapters.store import DocumentRecord, Scope, Store
-from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.question.catalogue import Catalogue
 
 _VIEWS = 64
 """Reaches whose documents are kept arranged."""

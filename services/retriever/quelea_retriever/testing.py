@@ -23,7 +23,7 @@ from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import NewPassage, Store, version_of
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
 from quelea_retriever.core.sparse_vectors import sparse_document
-from quelea_retriever.entry_collections import Collections, stores
+from quelea_retriever.entries.entry_collections import Collections, stores
 from quelea_retriever.library import Library
 from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings

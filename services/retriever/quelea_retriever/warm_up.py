@@ -8,7 +8,7 @@ import itertools
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
-from quelea_retriever.core import ranking
+from quelea_retriever.core.ranking import ranking
 from quelea_retriever.library import Library
 
 log = get_logger(__name__)

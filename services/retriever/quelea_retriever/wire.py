@@ -17,14 +17,14 @@ from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.facts import Fact, fact_fields
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit import reach
 from quelea_kit.errors import InvalidInput, PermissionDenied, TooLarge
 from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_length
 
-from quelea_retriever.core import ranking_features
-from quelea_retriever.core.asked_figures import AskedFigure
+from quelea_retriever.core.figures.asked_figures import AskedFigure
+from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact, pack
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (
     Candidate,
@@ -36,8 +36,8 @@ from quelea_retriever.core.model import (
     RankText,
     Reading,
 )
-from quelea_retriever.core.ranker import Ranker
-from quelea_retriever.core.statement_facts import STATEMENTS, FactQuery, StatedFact, pack
+from quelea_retriever.core.ranking import ranking_features
+from quelea_retriever.core.ranking.ranker import Ranker
 from quelea_retriever.filters import DocumentFilter, fold_all
 
 MAX_K = 200

@@ -7,8 +7,8 @@ import contextlib
 
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from prometheus_client import REGISTRY
-from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import Unavailable
+from quelea_kit.files.disk import Disk, local_folder
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve

@@ -15,8 +15,8 @@ import sys
 from importlib.metadata import version
 from typing import Any
 
-from quelea_kit.backups import Backup, Kept, keep
 from quelea_kit.errors import InvalidInput, QueleaError
+from quelea_kit.files.backups import Backup, Kept, keep
 
 from quelea_search.adapters import blob_copy
 from quelea_search.adapters.redis_copy import Key, RedisCopy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from quelea_kit.disk import Disk, local_folder
+from quelea_kit.files.disk import Disk, local_folder
 
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.collections_redis import Collections

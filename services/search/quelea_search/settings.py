@@ -39,7 +39,7 @@ class SearchSettings(FilingSettings, WebSettings):
     """Begins every key, so that several knowledge bases can share one Redis."""
 
     blobs_url: str = ".quelea/blobs"
-    """Originals and parsed pages: a folder, or s3://bucket/prefix (quelea_kit.storage)."""
+    """Originals and parsed pages: a folder, or s3://bucket/prefix (quelea_kit.files.storage)."""
 
     retriever: str = "127.0.0.1:50052"
     """Address of the retriever."""

@@ -19,7 +19,7 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError
-from quelea_kit.redis_server import redis_command, redis_url
+from quelea_kit.processes.redis_server import redis_command, redis_url
 from quelea_kit.testing import free_port, wait_until_async
 
 SERVICE = "quelea.search.v1.SearchService"

@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput
 from quelea_kit.reach import id_in
 

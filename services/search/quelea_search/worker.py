@@ -18,9 +18,10 @@ from typing import Any
 from celery import signals
 from celery.exceptions import SecurityWarning
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
-from quelea_kit import process_identity, tls
+from quelea_kit import tls
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
+from quelea_kit.processes import process_identity
 from quelea_kit.tracing import setup_tracing
 
 from quelea_search.adapters.formats import dispatch

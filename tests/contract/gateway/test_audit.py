@@ -9,11 +9,12 @@ import pytest
 from prometheus_client import REGISTRY
 from quelea.gateway.v1 import agent_pb2, gateway_pb2, gateway_pb2_grpc, prompts_pb2
 from quelea_gateway import keys
-from quelea_gateway.adapters import audit_log
-from quelea_gateway.adapters.audit_log import read
-from quelea_gateway.core import audit
+from quelea_gateway.adapters.stores import audit_log
+from quelea_gateway.adapters.stores.audit_log import read
+from quelea_gateway.core.callers import audit
 from quelea_gateway.mcp.server import build_server
-from quelea_gateway.rest import auth, openbb
+from quelea_gateway.rest import openbb
+from quelea_gateway.rest.callers import auth
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import Unauthenticated, Unavailable

@@ -9,7 +9,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.testing import standing
-from quelea_kit.memory import Shortages
+from quelea_kit.processes.memory import Shortages
 
 
 async def test_answers_close_their_connection_once_it_is_told_to_end() -> None:

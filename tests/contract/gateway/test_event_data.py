@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from quelea_gateway.core import question as rules
+from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.model import (
     Answer,
     AnswerFigure,
@@ -16,7 +16,7 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.review.verdicts import Grounding
-from quelea_gateway.rest.ask import data_of
+from quelea_gateway.rest.answers.ask import data_of
 from quelea_gateway.rest.schemas import AnswerOut, CitationOut, DeltaOut, GroundingOut, StartedOut
 
 

@@ -6,7 +6,7 @@ import pytest
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
-from quelea_gateway.core.fetch_offer import offers_for
+from quelea_gateway.core.answers.fetch_offer import offers_for
 from quelea_gateway.core.model import Reading
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_kit.client import channel, unary

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 from quelea.generator.v1 import generator_pb2 as pb
-from quelea_gateway.adapters.generator import gather_ms
+from quelea_gateway.adapters.services.generator import gather_ms
 from quelea_gateway.core.model import Delta, Finished, Question, Quote
 from quelea_kit.testing import wait_until_async
 

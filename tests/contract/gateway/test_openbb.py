@@ -11,7 +11,7 @@ from openbb_ai.models import CitationCollection, ClientArtifact, QueryRequest, S
 from openbb_ai.testing import CopilotResponse
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_gateway.core import question as rules
+from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.model import AnswerFigure, AnswerOperand
 from quelea_gateway.keys import create
 from quelea_gateway.rest.openbb import _ended

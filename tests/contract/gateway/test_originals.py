@@ -1,7 +1,7 @@
 """Originals over HTTP: parts of them, what a browser may do with them, boxes of a quote, HTML."""
 
 import pytest
-from quelea_gateway.adapters.fake_world import Original
+from quelea_gateway.adapters.services.fake_world import Original
 
 APPLE = "a1" * 16
 DATA = bytes(range(256)) * 1000

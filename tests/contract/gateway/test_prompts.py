@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 from quelea_gateway import keys
-from quelea_gateway.adapters import prompt_store
-from quelea_gateway.adapters.fake_generator import PROMPTS
+from quelea_gateway.adapters.services.fake_generator import PROMPTS
+from quelea_gateway.adapters.stores import prompt_store
 from quelea_gateway.core.prompts import PromptTemplate
 from quelea_gateway.testing import standing
 from quelea_kit.errors import Unavailable

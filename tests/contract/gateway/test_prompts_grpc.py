@@ -5,7 +5,7 @@ import pytest
 from quelea.gateway.v1 import prompts_pb2 as pb
 from quelea.gateway.v1.prompts_pb2_grpc import PromptServiceStub
 from quelea_gateway import keys
-from quelea_gateway.adapters.fake_generator import PROMPTS
+from quelea_gateway.adapters.services.fake_generator import PROMPTS
 from quelea_gateway.testing import standing
 
 TERSE = PROMPTS[0][3].replace("Answer.", "Answer in one sentence.")

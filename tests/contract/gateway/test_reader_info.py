@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from quelea_gateway.adapters import generator as adapter
+from quelea_gateway.adapters.services import generator as adapter
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
 

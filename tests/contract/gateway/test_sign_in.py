@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea_gateway import keys
-from quelea_gateway.adapters.audit_log import filtered, read
+from quelea_gateway.adapters.stores.audit_log import filtered, read
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unauthenticated

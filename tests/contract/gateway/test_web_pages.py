@@ -6,8 +6,8 @@ import httpx2
 import pytest
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
-from quelea_gateway.adapters import fake_services
-from quelea_gateway.adapters.fake_search import FakeSearch
+from quelea_gateway.adapters.services import fake_services
+from quelea_gateway.adapters.services.fake_search import FakeSearch
 from quelea_gateway.testing import standing
 from quelea_kit.errors import Conflict, InvalidInput
 

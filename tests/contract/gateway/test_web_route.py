@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.gateway import build_gate
 from quelea_gateway.settings import Settings
 from quelea_gateway.testing import standing

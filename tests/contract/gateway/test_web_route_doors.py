@@ -6,7 +6,7 @@ import openai
 import pytest
 from quelea.common.v1 import common_pb2
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, stream
 from quelea_kit.testing import wait_until_async

@@ -12,9 +12,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import NonRecordingSpan, SpanContext, StatusCode, TraceFlags
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
-from quelea_kit import rpc_tracing, tracing
+from quelea_kit import tracing
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import NotFound, QueleaError
+from quelea_kit.rpc import rpc_tracing
 from quelea_kit.testing import running, wait_until_async
 
 NAME = "quelea.generator.v1.GeneratorService"

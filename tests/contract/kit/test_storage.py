@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from quelea_kit import storage as module
 from quelea_kit.errors import InvalidInput, Unavailable
-from quelea_kit.storage import Storage
+from quelea_kit.files import storage as module
+from quelea_kit.files.storage import Storage
 from quelea_kit.testing import free_port
 from support.s3 import Bucket, broken_s3, environment_for
 

@@ -13,9 +13,10 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea_cli.stack.certificates import Authority
-from quelea_kit import renewing_channel, tls
+from quelea_kit import tls
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import Conflict, PermissionDenied, Unavailable
+from quelea_kit.rpc import renewing_channel
 from quelea_kit.server import LIVE, Server
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.testing import free_port, running

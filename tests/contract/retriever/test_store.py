@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit.errors import Conflict
 from quelea_kit.reach import Reach
 from quelea_retriever.adapters.qdrant import QdrantStore

@@ -6,7 +6,7 @@ import os
 
 import fakeredis
 import pytest
-from quelea_kit import process_identity
+from quelea_kit.processes import process_identity
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.core.jobs import Job

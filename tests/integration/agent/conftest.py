@@ -18,7 +18,7 @@ import pytest
 from quelea.generator.v1 import generator_pb2_grpc
 from quelea.market.v1 import market_pb2, market_pb2_grpc
 from quelea_evaluation.tools.stand import parts
-from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.core.tools.catalogue import ToolCatalogue
 from quelea_gateway.testing import standing
 from quelea_generator.__main__ import build

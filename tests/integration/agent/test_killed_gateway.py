@@ -9,10 +9,10 @@ from pathlib import Path
 
 import httpx2
 from quelea.generator.v1 import generator_pb2_grpc
-from quelea_gateway.adapters.fake_door import FakeMarket
-from quelea_gateway.adapters.fake_sandbox import FakeSandbox
-from quelea_gateway.adapters.fake_services import FakeServices
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_door import FakeMarket
+from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox
+from quelea_gateway.adapters.services.fake_services import FakeServices
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_generator.__main__ import build
 from quelea_generator.service import NAME as GENERATOR
 from quelea_generator.settings import GeneratorSettings

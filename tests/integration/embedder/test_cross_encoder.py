@@ -21,7 +21,7 @@ from quelea_embedder.adapters.fake_encoder import FakeEncoder
 from quelea_embedder.core.entailment import Pair
 from quelea_embedder.service import NAME, EmbedderService
 from quelea_embedder.settings import EmbedderSettings
-from quelea_gateway.adapters.retriever import RetrieverClient
+from quelea_gateway.adapters.services.retriever import RetrieverClient
 from quelea_gateway.adapters.verifiers.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_kit.errors import Conflict
 from quelea_kit.testing import free_port, running, wait_until

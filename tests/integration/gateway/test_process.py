@@ -8,8 +8,8 @@ import sys
 import httpx2
 import pytest
 from quelea_gateway import keys
-from quelea_gateway.adapters.fake_services import FakeServices
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_services import FakeServices
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_kit.testing import free_port
 
 

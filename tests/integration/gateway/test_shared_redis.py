@@ -10,11 +10,11 @@ import pytest
 from prometheus_client import REGISTRY
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea_gateway import keys
-from quelea_gateway.adapters import shared_limits
+from quelea_gateway.adapters.callers import shared_limits
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Overloaded
-from quelea_kit.redis_server import redis_command, redis_url
+from quelea_kit.processes.redis_server import redis_command, redis_url
 from redis.asyncio import Redis
 from support.openid_provider import Provider
 

@@ -32,7 +32,7 @@ ASK_S3 = """
 import os
 os.environ |= {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
 from quelea_kit.errors import QueleaError
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 try:
     Storage("s3://bucket/x", "The store").check()
 except QueleaError as error:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 from quelea_kit.testing import wait_until
 
 # Backtracking without end, in C and with the interpreter held: no thread or signal handler of Python gets a turn.
@@ -90,7 +90,7 @@ async def test_processes_end_with_the_pool() -> None:
 
 SCRIPT = """
 import asyncio, os, time
-from quelea_kit.process_pool import ProcessPool
+from quelea_kit.processes.process_pool import ProcessPool
 
 async def main():
     pool = ProcessPool(1, memory_mb=0, preload=[])

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from quelea_cli.stack.certificates import Authority
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_kit.errors import Conflict, Unavailable
-from quelea_kit.redis_server import redis_command
+from quelea_kit.processes.redis_server import redis_command
 from quelea_kit.tls import trusting
 from quelea_retriever.adapters.qdrant_points import make_client
 from quelea_retriever.settings import Settings as RetrieverSettings

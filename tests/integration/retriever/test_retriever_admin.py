@@ -14,12 +14,13 @@ from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea.retriever.v1 import retriever_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.testing import free_port, running
-from quelea_retriever import admin, reembed
+from quelea_retriever import admin
 from quelea_retriever.adapters import edge_files
 from quelea_retriever.adapters.edge_shard import EdgeShard
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.points import ABOUT_ID, COLLECTION, LANGUAGE, TENANT, about_payload
 from quelea_retriever.adapters.store import SCHEMA
+from quelea_retriever.maintenance import reembed
 from quelea_retriever.testing import document_id, memory_folder, running_retriever, upsert_request
 
 

@@ -10,10 +10,10 @@ import pytest
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, InvalidInput, Unavailable
-from quelea_retriever import backup_server
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_snapshots import Snapshots
 from quelea_retriever.adapters.store import SCHEMA, version_of
+from quelea_retriever.maintenance import backup_server
 from quelea_retriever.settings import Settings
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant

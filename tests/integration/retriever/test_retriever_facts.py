@@ -7,7 +7,7 @@ from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import InvalidInput
-from quelea_retriever.core.statement_facts import STATED_ALIKE
+from quelea_retriever.core.figures.statement_facts import STATED_ALIKE
 from quelea_retriever.testing import document_id, upsert_request
 
 

@@ -8,10 +8,10 @@ from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, InvalidInput
 from quelea_kit.testing import wait_until_async
-from quelea_retriever import reembed
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
-from quelea_retriever.core.ranking_features import FEATURES, VERSION
+from quelea_retriever.core.ranking.ranking_features import FEATURES, VERSION
+from quelea_retriever.maintenance import reembed
 from quelea_retriever.testing import memory_folder, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
 from support.reembedding import new_model, old_model, put, settings_of

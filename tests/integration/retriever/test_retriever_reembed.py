@@ -8,12 +8,12 @@ from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
-from quelea_retriever import reembed
 from quelea_retriever.adapters import qdrant_alias
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.store import SCHEMA, Profile
-from quelea_retriever.collection_copy import Copier
+from quelea_retriever.maintenance import reembed
+from quelea_retriever.maintenance.collection_copy import Copier
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
 from support.reembedding import TEXTS, new_model, old_model, put, settings_of, stored, two_replicas

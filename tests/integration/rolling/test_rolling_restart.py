@@ -18,8 +18,8 @@ import httpx2
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
-from quelea_gateway.adapters.fake_services import FakeServices
-from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.adapters.services.fake_services import FakeServices
+from quelea_gateway.adapters.services.fake_world import World
 from quelea_kit.client import channel, stream
 from quelea_kit.errors import QueleaError
 from support.rolling import DRAIN_SECONDS, Pod, Service, SlowEngine, answers

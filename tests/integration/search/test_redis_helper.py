@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import redis
-from quelea_kit.redis_server import find_redis_server, redis_command, redis_url
+from quelea_kit.processes.redis_server import find_redis_server, redis_command, redis_url
 from quelea_kit.testing import free_port, wait_until
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 from google.protobuf.json_format import MessageToJson
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
-from quelea_kit.wire_errors import from_rpc_error
+from quelea_kit.rpc.wire_errors import from_rpc_error
 
 from .conftest import FIGURE, QUESTION, SECRET, SHARED
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from quelea_fintext.languages import FOLDER, LANGUAGES, Languages, find_all, groups_of
 from quelea_fintext.line_items import line_items
-from quelea_fintext.periods import Period, PeriodReader
 from quelea_fintext.quantities import read_currencies, read_scales
+from quelea_fintext.times.periods import Period, PeriodReader
 
 GERMAN = {
     "language.toml": """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.no_such_periods import no_such_periods
+from quelea_fintext.times.no_such_periods import no_such_periods
 
 
 @pytest.mark.parametrize(

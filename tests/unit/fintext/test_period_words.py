@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from quelea_fintext.period_words import RELATIVE, TO_DATE, find_months, month_number, months_asked, usual, written_days
 from quelea_fintext.text import normalise
+from quelea_fintext.times.period_words import (
+    RELATIVE,
+    TO_DATE,
+    find_months,
+    month_number,
+    months_asked,
+    usual,
+    written_days,
+)
 
 
 @pytest.mark.parametrize(

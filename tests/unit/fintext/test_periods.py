@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_fintext.periods import Period, find_periods
+from quelea_fintext.times.periods import Period, find_periods
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_fintext.unreal_periods import is_spoken_of, unreal_periods
+from quelea_fintext.times.unreal_periods import is_spoken_of, unreal_periods
 
 DAY = "2024-11-22"
 

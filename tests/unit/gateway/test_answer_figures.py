@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quelea_fintext.facts import Fact
-from quelea_gateway.core.evidence import figures_of
+from quelea_gateway.core.answers.evidence import figures_of
 from quelea_gateway.core.model import Figure, Operand, Passage
 from quelea_gateway.rest.schemas import AskedFigureOut
 from quelea_gateway.service import _figure

@@ -9,9 +9,9 @@ import time
 
 import pytest
 from quelea_gateway import audit as command
-from quelea_gateway.adapters import audit_log
-from quelea_gateway.adapters.audit_log import AuditLog, append, filtered, read
-from quelea_gateway.core import audit
+from quelea_gateway.adapters.stores import audit_log
+from quelea_gateway.adapters.stores.audit_log import AuditLog, append, filtered, read
+from quelea_gateway.core.callers import audit
 from quelea_kit.errors import InvalidInput, Unavailable
 from quelea_kit.testing import wait_until_async
 

@@ -1,8 +1,9 @@
 """Every built-in template fits itself: what an edit of it is held to, it keeps."""
 
 import pytest
-from quelea_gateway.core import query_plan, structured
 from quelea_gateway.core.agent.decision.prompts import prompts
+from quelea_gateway.core.answers import structured
+from quelea_gateway.core.asking import query_plan
 from quelea_kit.prompt_text import misfits, parse, with_label
 
 

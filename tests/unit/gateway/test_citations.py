@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.citations import assemble, best_span, of_mark, place_markers, statement_before
+from quelea_gateway.core.answers.citations import assemble, best_span, of_mark, place_markers, statement_before
+from quelea_gateway.core.answers.numbers import figures
 from quelea_gateway.core.grounding import marks
 from quelea_gateway.core.model import Passage, Quote
-from quelea_gateway.core.numbers import figures
 
 PAGE = "Intro line\nTotal net sales $ 81,797 $ 82,959\nNet income 19,881\n净利润为2.05亿元，同比增长9.7%。其他说明。"
 TEXT = PAGE[11:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import check_answer
-from quelea_gateway.core.evidence import to_check
+from quelea_gateway.core.answers.evidence import to_check
 from quelea_gateway.core.grounding import attribute
 from quelea_gateway.core.model import Passage
 

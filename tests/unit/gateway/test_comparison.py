@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from quelea_gateway.core.comparison import CompanyFigures, ComparisonQuery, calendar_period, compare
-from quelea_gateway.core.statement_grid import Figure
+from quelea_gateway.core.statements.comparison import CompanyFigures, ComparisonQuery, calendar_period, compare
+from quelea_gateway.core.statements.statement_grid import Figure
 
 YEAR = Figure(
     statement="income", label="Net sales", concept="revenue", value="900", unit="USD", period_start="2031-01-01",

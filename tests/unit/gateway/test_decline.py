@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from quelea.generator.v1 import generator_pb2
-from quelea_gateway.adapters.generator import _DECLINE_REASONS
+from quelea_gateway.adapters.services.generator import _DECLINE_REASONS
 from quelea_gateway.core.review.decline import DeclineReason, decline
 
 DOCS = Path(__file__).parents[3] / "docs/howto/why-was-my-answer-declined.md"

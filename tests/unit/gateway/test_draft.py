@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import UNSUPPORTED, check_answer
 from quelea_fintext.facts import Fact
+from quelea_gateway.core.answers.evidence import to_check
 from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
 from quelea_gateway.core.draft.notation import Malformed, parse_group
-from quelea_gateway.core.evidence import to_check
 from quelea_gateway.core.grounding import Grounded, ground, settle
 from quelea_gateway.core.model import Figure, Operand, Passage
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.evidence import LINE_TOKENS, choose, cite, excerpt, listing
+from quelea_gateway.core.answers.evidence import LINE_TOKENS, choose, cite, excerpt, listing
 from quelea_gateway.core.model import Passage
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from quelea_gateway.core.export import markdown
+from quelea_gateway.core.answers.export import markdown
 
 CITED = {
     "number": 1,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from quelea_gateway.core.front_end_tasks import perform, recognise
+from quelea_gateway.core.chats.front_end_tasks import perform, recognise
 
 HISTORY = "USER: Hello\nASSISTANT: Hi\nUSER: What were Apple's net sales in Q3 2023?\nASSISTANT: 81,797 [1]\nMore."
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_fintext.text import terms
-from quelea_gateway.adapters.fake_services import GATE_FILE
+from quelea_gateway.adapters.services.fake_services import GATE_FILE
 from quelea_gateway.core.gate.features import FEATURES, features, measure, newest_day
 from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.model import Passage, Question, Reading, Retrieved, Standalone

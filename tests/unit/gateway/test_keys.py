@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from quelea_gateway import keys
-from quelea_gateway.adapters.audit_log import read as read_audit
+from quelea_gateway.adapters.stores.audit_log import read as read_audit
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Unauthenticated
 
 

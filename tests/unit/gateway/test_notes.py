@@ -12,8 +12,8 @@ import pypdfium2
 import pytest
 from quelea_gateway.adapters.exports.note_docx import note_docx
 from quelea_gateway.adapters.exports.note_pdf import note_pdf
-from quelea_gateway.core.note import charts, note, shown
-from quelea_gateway.spreadsheet import answer_workbook
+from quelea_gateway.adapters.exports.spreadsheet import answer_workbook
+from quelea_gateway.core.answers.note import charts, note, shown
 
 
 def operand(label: str, concept: str, value: str, year: int, number: int = 1, unit: str = "USD") -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Numbers in the order in which a text cites, streamed in whatever pieces and checked."""
 
 import pytest
+from quelea_gateway.core.answers.numbering import Numbering, StreamedMarkers, as_streamed, by_appearance
 from quelea_gateway.core.model import Citation, Delta, Finished, Quote, Quoted, Retrieved
-from quelea_gateway.core.numbering import Numbering, StreamedMarkers, as_streamed, by_appearance
 from quelea_gateway.core.review.verdicts import FigureVerdict, Grounding, SentenceVerdict
 from support.pipeline import FakeGenerator, FakeRetriever, Pipeline, passages, question, run
 

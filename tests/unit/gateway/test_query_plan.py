@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from quelea_gateway.core.asking.query_plan import ModelPlanner, merge
 from quelea_gateway.core.gate.gates import CosineGate
 from quelea_gateway.core.model import (
     CompletionEnd,
@@ -20,7 +21,6 @@ from quelea_gateway.core.model import (
     Started,
 )
 from quelea_gateway.core.pipeline import Pipeline
-from quelea_gateway.core.query_plan import ModelPlanner, merge
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, Unavailable
 
 from tests.support.pipeline import CheckedHere, FakeGenerator, passages, question, run

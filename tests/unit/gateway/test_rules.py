@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quelea_gateway import keys
 from quelea_gateway.access import Access, CallLimiter, is_loopback
-from quelea_gateway.core import question as rules
-from quelea_gateway.core.access import Principal, Right
-from quelea_gateway.core.follow_ups import query_for
+from quelea_gateway.core.asking import question as rules
+from quelea_gateway.core.asking.follow_ups import query_for
+from quelea_gateway.core.callers.access import Principal, Right
 from quelea_gateway.core.model import Turn
-from quelea_gateway.rest.metadata import metadata_for
-from quelea_gateway.rest.page_view import span_of
-from quelea_gateway.rest.uploads import clean_name
+from quelea_gateway.rest.knowledge_base.metadata import metadata_for
+from quelea_gateway.rest.knowledge_base.page_view import span_of
+from quelea_gateway.rest.knowledge_base.uploads import clean_name
 from quelea_gateway.settings import Settings
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, PermissionDenied, TooLarge, Unauthenticated
 from quelea_kit.reach import Reach

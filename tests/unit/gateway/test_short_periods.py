@@ -1,9 +1,9 @@
 """Periods that no report counts by, in both languages, held against filings and news; and what only looks like one."""
 
 import pytest
-from quelea_fintext.short_periods import short_periods
-from quelea_gateway.core.asked_periods import AskedPeriods
-from quelea_gateway.core.evidence import cite
+from quelea_fintext.times.short_periods import short_periods
+from quelea_gateway.core.answers.evidence import cite
+from quelea_gateway.core.asking.asked_periods import AskedPeriods
 from quelea_gateway.core.model import Passage
 
 DAY = "2023-11-20"

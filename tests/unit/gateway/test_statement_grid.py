@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quelea_gateway.core.statement_grid import Figure, grid
+from quelea_gateway.core.statements.statement_grid import Figure, grid
 
 YEAR = Figure(
     statement="income",
@@ -37,7 +37,9 @@ NOTES = replace(
 
 
 def test_lines_of_two_filings_meet_in_their_concept() -> None:
-    before = replace(YEAR, label="Sales", value="800", period_start="2030-01-01", period_end="2030-12-31", document_id="old")
+    before = replace(
+        YEAR, label="Sales", value="800", period_start="2030-01-01", period_end="2030-12-31", document_id="old"
+    )
     (line,) = grid([YEAR, before], "income", "annual", 3).lines
     assert (line.label, [cell.value for cell in line.cells if cell]) == ("Net sales", ["900", "800"])
 

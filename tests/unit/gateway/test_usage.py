@@ -4,9 +4,9 @@ import json
 from datetime import date
 
 import pytest
-from quelea_gateway.adapters import usage_store
-from quelea_gateway.adapters.usage_store import OTHERS, UsageStore
-from quelea_gateway.core.usage import Row, Usage, tally
+from quelea_gateway.adapters.stores import usage_store
+from quelea_gateway.adapters.stores.usage_store import OTHERS, UsageStore
+from quelea_gateway.core.callers.usage import Row, Usage, tally
 from quelea_kit.testing import wait_until_async
 
 MONDAY, TUESDAY, FRIDAY = date(2026, 11, 23), date(2026, 11, 24), date(2026, 11, 27)

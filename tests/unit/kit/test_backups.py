@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from quelea_kit.backups import Backup, Kept, keep
 from quelea_kit.errors import Conflict, InvalidInput
+from quelea_kit.files.backups import Backup, Kept, keep
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])

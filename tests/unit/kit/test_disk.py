@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import REGISTRY
-from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull
+from quelea_kit.files.disk import Disk, local_folder
 from quelea_kit.settings import ServiceSettings
 
 

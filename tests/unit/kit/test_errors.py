@@ -4,7 +4,7 @@ import grpc
 import pytest
 from quelea_kit import errors
 from quelea_kit.errors import Overloaded, QueleaError, error_class
-from quelea_kit.wire_errors import from_rpc_error, to_status
+from quelea_kit.rpc.wire_errors import from_rpc_error, to_status
 
 
 def all_classes() -> list[type[QueleaError]]:

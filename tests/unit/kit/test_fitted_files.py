@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from quelea_kit.errors import InvalidInput
-from quelea_kit.fitted_files import FittedFiles, fits_encoder
+from quelea_kit.files.fitted_files import FittedFiles, fits_encoder
 
 
 @dataclass

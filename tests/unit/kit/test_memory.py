@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 import pytest
-from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
+from quelea_kit.processes.memory import Shortages, is_out_of_memory, out_of_memory
 
 
 @pytest.mark.parametrize(

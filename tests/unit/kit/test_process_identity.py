@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from quelea_kit.process_identity import has_ended, pid_of, this_process
+from quelea_kit.processes.process_identity import has_ended, pid_of, this_process
 
 
 def test_a_process_is_known_to_live_until_it_does_not() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from quelea_kit import reach
 from quelea_kit.errors import InvalidInput
 from quelea_kit.reach import Reach
-from quelea_kit.reach_channel import received
+from quelea_kit.rpc.reach_channel import received
 
 names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", fullmatch=True)
 ids = st.from_regex(r"[0-9a-f]{32}", fullmatch=True)

@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from quelea_kit import tar_archives
+from quelea_kit.files import tar_archives
 
 
 def archive_of(*members: tuple[tarfile.TarInfo, bytes]) -> tarfile.TarFile:

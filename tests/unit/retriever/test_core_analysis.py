@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from quelea_fintext.line_items import filing_phrases
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Reading
 from quelea_retriever.core.search_terms import WEIGHT, search_vector

@@ -10,12 +10,12 @@ from decimal import Decimal
 import pytest
 from quelea_fintext.facts import Fact
 from quelea_fintext.notices import write_notes
-from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.asked_figures import AskedFigure, find_figures, missing_periods, plan_figures
-from quelea_retriever.core.catalogue import Catalogue
+from quelea_fintext.times.periods import ReportingPeriod
+from quelea_retriever.core.figures.asked_figures import AskedFigure, find_figures, missing_periods, plan_figures
+from quelea_retriever.core.figures.statement_facts import StatedFact
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.reading import read_query
-from quelea_retriever.core.statement_facts import StatedFact
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query
 
 TODAY = date(2032, 6, 1)
 ANNUAL = DocumentFacts(

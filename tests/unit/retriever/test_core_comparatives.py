@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.reading import read_query
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query
 from quelea_retriever.core.search_terms import abbreviations_in
 from support.filings import TODAY, filing
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.catalogue import Catalogue
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.reading import read_query
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query
 from support.filings import HARBOR, TODAY, ZEBRA
 
 

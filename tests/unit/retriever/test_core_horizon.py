@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.reading import read_query
-from quelea_retriever.core.relative_periods import relative_spans
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.filings import is_known_by
+from quelea_retriever.core.question.reading import read_query
+from quelea_retriever.core.question.relative_periods import relative_spans
 from support.filings import APPLE, CATALOGUE, HARBOR, NEWS, TODAY, ZEBRA, filing
 
 

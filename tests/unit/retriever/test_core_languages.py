@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from quelea_fintext.glossary import gloss_phrases
-from quelea_retriever.core.language_scales import FEW, foreign, scale_cosines
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.ranking import rank
+from quelea_retriever.core.ranking.language_scales import FEW, foreign, scale_cosines
+from quelea_retriever.core.ranking.ranking import rank
 from quelea_retriever.core.search_terms import search_vector
 
 

@@ -7,9 +7,9 @@ from datetime import date
 from random import Random
 
 import pytest
-from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.reading import read_query, settle_subject
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query, settle_subject
 from support.filings import CATALOGUE, FILINGS, NEWS, TODAY, filing
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_retriever.core.periods import Ask, find_asks
-from quelea_retriever.core.reading import read_query
+from quelea_retriever.core.question.periods import Ask, find_asks
+from quelea_retriever.core.question.reading import read_query
 from support.filings import CATALOGUE, TODAY
 
 

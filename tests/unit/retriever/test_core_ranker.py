@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from quelea_kit.errors import Conflict, InvalidInput
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.ranker import Ranker, packaged
-from quelea_retriever.core.ranking import rank
-from quelea_retriever.core.ranking_features import FEATURES, VERSION, weigh
+from quelea_retriever.core.ranking.ranker import Ranker, packaged
+from quelea_retriever.core.ranking.ranking import rank
+from quelea_retriever.core.ranking.ranking_features import FEATURES, VERSION, weigh
 from quelea_retriever.ranker_files import RankerFiles
 
 QUESTION = "How much goodwill was there in 2019?"

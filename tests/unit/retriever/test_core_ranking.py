@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.passage_view import ViewCache, alike, view_of
-from quelea_retriever.core.question_view import clean, question_view
-from quelea_retriever.core.ranking import FUSION, rank
+from quelea_retriever.core.ranking.passage_view import ViewCache, alike, view_of
+from quelea_retriever.core.ranking.question_view import clean, question_view
+from quelea_retriever.core.ranking.ranking import FUSION, rank
 
 
 def candidate(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.reading import MAX_GROUPS, read_query
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import MAX_GROUPS, read_query
 from support.filings import APPLE, CATALOGUE, FILINGS, HARBOR, NEWS, TODAY, ZEBRA, ZEBRA_YEAR, filing
 
 

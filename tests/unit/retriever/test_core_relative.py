@@ -8,12 +8,12 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts, Reading
-from quelea_retriever.core.periods import find_asks
-from quelea_retriever.core.reading import read_query
-from quelea_retriever.core.relative_periods import Periods, find_relatives
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.filings import is_known_by
+from quelea_retriever.core.question.periods import find_asks
+from quelea_retriever.core.question.reading import read_query
+from quelea_retriever.core.question.relative_periods import Periods, find_relatives
 from support.filings import CATALOGUE, FILINGS, HARBOR, TODAY, ZEBRA, ZEBRA_YEAR, filing
 
 NOVEMBER = date(2023, 11, 10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_retriever.core.reading import read_query
+from quelea_retriever.core.question.reading import read_query
 from support.filings import CATALOGUE
 
 NOVEMBER = date(2023, 11, 10)

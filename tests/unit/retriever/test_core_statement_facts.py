@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quelea_fintext.facts import Fact
+from quelea_retriever.core.figures.statement_facts import STATED_ALIKE, FactQuery, StatedFact, pack, unpack
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.statement_facts import STATED_ALIKE, FactQuery, StatedFact, pack, unpack
 
 OLD = DocumentFacts(id="a", company="Kestrel", published="2031-02-01")
 NEW = DocumentFacts(id="b", company="Kestrel", published="2032-02-01")

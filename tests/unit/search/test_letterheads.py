@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_search.core.layout.page_assembly import Block, build_page
 from quelea_search.core.metadata.read import read_metadata
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_search.core.layout.blocks import blocks_of
 from quelea_search.core.layout.line_order import Style
 from quelea_search.core.layout.lines import Cell, RawLine, RawPage

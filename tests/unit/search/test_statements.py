@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_search.core.model import DocumentFacts, ParsedDocument
 from quelea_search.core.statements.model import Fact
 from quelea_search.core.statements.printed_tables import statement_title

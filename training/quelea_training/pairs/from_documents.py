@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from quelea_fintext.dates import find_dates
-from quelea_fintext.periods import find_periods
 from quelea_fintext.text import normalise, words
+from quelea_fintext.times.periods import find_periods
 
 from quelea_training.pairs.model import Pair, Passage
 

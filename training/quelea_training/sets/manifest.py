@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
-from quelea_kit.fitted_files import fits_encoder
+from quelea_kit.files.fitted_files import fits_encoder
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -54,7 +54,7 @@ class ModelSet:
     created: str
     """ISO 8601, UTC."""
     encoder_id: str
-    """The encoder that gate and ranker were fitted with, as `quelea_kit.fitted_files.fits_encoder` takes it."""
+    """The encoder that gate and ranker were fitted with, as `quelea_kit.files.fitted_files.fits_encoder` takes it."""
     parts: dict[str, Part]
     metrics: dict[str, float] = field(default_factory=dict)
     """By "set/measure", for example "tatqa/MRR@10"."""

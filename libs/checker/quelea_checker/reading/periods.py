@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from quelea_fintext.dates import find_dates
 from quelea_fintext.numerals import chinese
-from quelea_fintext.period_words import HAN_MONTH, MONTHS_LONG, QUARTERS, YEAR
 from quelea_fintext.text import lower
+from quelea_fintext.times.period_words import HAN_MONTH, MONTHS_LONG, QUARTERS, YEAR
 
 from quelea_checker.model import Period
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
-from quelea_kit.process_identity import has_ended, this_process
+from quelea_kit.processes.process_identity import has_ended, this_process
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
 from quelea_sandbox.adapters.cgroup import Cgroup, find_cgroup

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import quelea_checker
 from quelea_checker import CheckPassage, Near, Report
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
-from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_gateway.metrics import CHECK_SECONDS, CHECKS
 

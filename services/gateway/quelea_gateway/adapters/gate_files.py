@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quelea_kit.errors import Conflict
-from quelea_kit.fitted_files import LOOK_SECONDS, FittedFiles, fits_encoder
+from quelea_kit.files.fitted_files import LOOK_SECONDS, FittedFiles, fits_encoder
 
 from quelea_gateway.core.gate.gates import Gate
 from quelea_gateway.core.model import Question, Retrieved, Verdict

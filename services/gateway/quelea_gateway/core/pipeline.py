@@ -11,12 +11,16 @@ from quelea_fintext.text import estimate_tokens, language_of
 from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core.asked_periods import AskedPeriods
+from quelea_gateway.core.answers.evidence import choose, cite, figures_of, listing, put_first, record
+from quelea_gateway.core.answers.fetch_offer import offers_for
+from quelea_gateway.core.answers.notices import not_covered, notices_for, say
+from quelea_gateway.core.answers.numbering import StreamedMarkers, by_appearance
+from quelea_gateway.core.asking.asked_periods import AskedPeriods
+from quelea_gateway.core.asking.follow_ups import query_for, standing_alone
+from quelea_gateway.core.asking.query_plan import QueryPlanner, merge
+from quelea_gateway.core.asking.question import MAX_K
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.draft import DraftWriter, Sources
-from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
-from quelea_gateway.core.fetch_offer import offers_for
-from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate.gates import Gate
 from quelea_gateway.core.gate.reasons import say as say_why
 from quelea_gateway.core.model import (
@@ -39,11 +43,7 @@ from quelea_gateway.core.model import (
     Verdict,
     WebTrace,
 )
-from quelea_gateway.core.notices import not_covered, notices_for, say
-from quelea_gateway.core.numbering import StreamedMarkers, by_appearance
 from quelea_gateway.core.ports import Checker, FilingSources, Generator, Retriever
-from quelea_gateway.core.query_plan import QueryPlanner, merge
-from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.review import answer_review, stand_in
 from quelea_gateway.core.review.decline import Decline, DeclineReason, decline
 from quelea_gateway.core.review.verdicts import Grounding

@@ -13,17 +13,17 @@ from mcp.server.mcpserver.exceptions import ToolError
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.analyst import OFF
-from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.agent.runs import run_requests
+from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.statement_grid import Figure, StatementQuery
+from quelea_gateway.core.statements.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.ask import whole
-from quelea_gateway.rest.documents import DocumentOut
+from quelea_gateway.rest.agent.run_schemas import RunOut
+from quelea_gateway.rest.answers.ask import whole
+from quelea_gateway.rest.knowledge_base.documents import DocumentOut
 from quelea_gateway.rest.openai.agent import finish
-from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
+from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
 from quelea_gateway.rest.schemas import FiltersIn
 from quelea_gateway.version import VERSION

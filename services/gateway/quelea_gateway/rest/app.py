@@ -8,7 +8,7 @@ from typing import Any
 import fastapi_swagger
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
-from quelea_kit.memory import Shortages
+from quelea_kit.processes.memory import Shortages
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
 from starlette.routing import Route
@@ -20,35 +20,14 @@ from quelea_gateway.mcp.actions import GatewayActions
 from quelea_gateway.mcp.asgi import PATH as MCP_PATH
 from quelea_gateway.mcp.asgi import McpApp
 from quelea_gateway.mcp.server import build_server
-from quelea_gateway.rest import (
-    ask,
-    auth,
-    bundles,
-    check,
-    collections,
-    companies,
-    conversations,
-    deployment,
-    documents,
-    evaluations,
-    facts,
-    feedback,
-    fetch,
-    health,
-    jobs,
-    keys,
-    openapi,
-    originals,
-    prompts,
-    runs,
-    tools,
-    uploads,
-    usage,
-    watches,
-    web,
-)
+from quelea_gateway.rest import deployment, evaluations, health, openapi, prompts
+from quelea_gateway.rest.agent import bundles, runs, tools
+from quelea_gateway.rest.answers import ask, check, conversations, feedback
+from quelea_gateway.rest.callers import auth, keys, usage
+from quelea_gateway.rest.knowledge_base import collections, documents, fetch, jobs, originals, uploads, watches, web
 from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.openai import routes as openai_compat
+from quelea_gateway.rest.statements import companies, facts
 from quelea_gateway.rest.transport import errors
 from quelea_gateway.rest.transport.middleware import AccessMiddleware, App
 from quelea_gateway.version import VERSION

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, PermissionDenied, Unavailable
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
-from quelea_gateway.core import evaluations as core
-from quelea_gateway.core.votes import Choice
+from quelea_gateway.core.evaluation import evaluations as core
+from quelea_gateway.core.evaluation.votes import Choice
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import gateway_of, key_of, only_administrators

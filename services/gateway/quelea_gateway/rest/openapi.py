@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from quelea_gateway.rest import uploads
+from quelea_gateway.rest.knowledge_base import uploads
 from quelea_gateway.rest.schemas import DeltaOut, ErrorOut, QuotesOut, StartedOut
 
 _REF = "#/components/schemas/{model}"

@@ -18,15 +18,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import model as core
-from quelea_gateway.core import question as rules
-from quelea_gateway.core.comparison import MOST_COMPANIES, MOST_CONCEPTS, ComparisonQuery
+from quelea_gateway.core.answers.note import charts, decimal_of
+from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.model import Delta, Started, Turn
-from quelea_gateway.core.note import charts, decimal_of
-from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, Length, StatementQuery
+from quelea_gateway.core.statements.comparison import MOST_COMPANIES, MOST_CONCEPTS, ComparisonQuery
+from quelea_gateway.core.statements.statement_grid import (
+    DEFAULT_YEARS,
+    MOST_YEARS,
+    STATEMENTS,
+    Figure,
+    Length,
+    StatementQuery,
+)
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest.ask import Item, whole
-from quelea_gateway.rest.documents import DocumentOut, page_url
+from quelea_gateway.rest.answers.ask import Item, whole
+from quelea_gateway.rest.knowledge_base.documents import DocumentOut, page_url
 from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 from fastapi import Query, Request
 from quelea_kit.reach import enter
 
-from quelea_gateway.core.access import Principal
+from quelea_gateway.core.callers.access import Principal
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.lists import CollectionName
 from quelea_gateway.rights import readable, writable

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from quelea_kit.errors import DeadlineExceeded, Unavailable
-from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -15,8 +15,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from quelea_kit import tar_archives
 from quelea_kit.errors import Conflict, InvalidInput
+from quelea_kit.files import tar_archives
 
 CURRENT = "CURRENT"
 LOCK = "LOCK"

@@ -20,7 +20,7 @@ import dataclasses
 import uuid
 from typing import Any
 
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 
 from quelea_retriever.adapters.store import SCHEMA, DocumentRecord, NewPassage, Profile
 from quelea_retriever.core.model import DocumentFacts, PassageRecord

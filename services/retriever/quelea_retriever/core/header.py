@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quelea_fintext.dates import parse_iso, write_date
 
-from .model import DocumentFacts
+from quelea_retriever.core.model import DocumentFacts
 
 _DOT = " · "
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quelea_fintext.notices import Note, write_notes
-from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
+from quelea_fintext.times.periods import NO_PERIOD, ReportingPeriod
 from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, name_in, place_of
 
 Mode = Literal["fused", "dense", "sparse"]

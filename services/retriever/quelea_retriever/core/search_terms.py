@@ -9,9 +9,9 @@ from quelea_fintext.abbreviations import find_abbreviations, meanings
 from quelea_fintext.company_names import NOT_TICKERS
 from quelea_fintext.line_items import filing_phrases
 
-from .model import Candidate, Reading
-from .question_view import clean, join_gloss
-from .sparse_vectors import SparseVector, sparse_query
+from quelea_retriever.core.model import Candidate, Reading
+from quelea_retriever.core.ranking.question_view import clean, join_gloss
+from quelea_retriever.core.sparse_vectors import SparseVector, sparse_query
 
 _LEFT = NOT_TICKERS | frozenset("MD&A GAAP FIFO SEC USD RMB".split())
 WEIGHT = 0.4

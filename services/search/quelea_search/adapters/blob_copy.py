@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import IO, Any, cast
 
 from quelea_kit.errors import InvalidInput
-from quelea_kit.storage import Storage
+from quelea_kit.files.storage import Storage
 
 _NAME = re.compile(r"incoming/[0-9a-f]{32}|documents/[0-9a-f]{32}/(original|pages\.gz)")
 _CHUNK = 1 << 20

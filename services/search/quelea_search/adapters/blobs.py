@@ -1,4 +1,4 @@
-"""Originals and parsed pages in a folder or an object store (quelea_kit.storage).
+"""Originals and parsed pages in a folder or an object store (quelea_kit.files.storage).
 
     incoming/<job id>                   the bytes of a job that has not ended
     documents/<document id>/original    the bytes
@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from quelea_kit.errors import NotFound, Unavailable
-from quelea_kit.storage import PART, Storage
+from quelea_kit.files.storage import PART, Storage
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _GZIP_LEVEL = 3

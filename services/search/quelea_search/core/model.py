@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
+from quelea_fintext.times.periods import NO_PERIOD, ReportingPeriod
 
 from quelea_search.core.statements.model import TaggedFigure
 

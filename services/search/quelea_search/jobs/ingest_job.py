@@ -9,9 +9,9 @@ import time
 from collections.abc import Sequence
 
 from quelea.common.v1 import common_pb2
-from quelea_kit import process_identity
 from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.processes import process_identity
 from quelea_kit.reach import within
 
 from quelea_search import wire

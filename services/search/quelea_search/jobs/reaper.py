@@ -6,9 +6,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from quelea_kit import process_identity
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
+from quelea_kit.processes import process_identity
 from quelea_kit.reach import Reach, within
 
 from quelea_search.adapters.retriever import Retriever

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from billiard.process import active_children
-from quelea_kit import process_identity
 from quelea_kit.logging import get_logger
+from quelea_kit.processes import process_identity
 
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded
-from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.formats.html_as_filed import AsFiled

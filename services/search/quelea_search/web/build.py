@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import redis
-from quelea_kit.process_pool import ProcessPool
+from quelea_kit.processes.process_pool import ProcessPool
 
 from quelea_search.adapters.page_cache import PageCache, PageFiles
 from quelea_search.adapters.provider_budget import ProviderBudget

@@ -13,7 +13,7 @@ from typing import Any
 
 import stamina
 from quelea.common.v1 import common_pb2
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit.errors import Conflict, PermissionDenied, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.reach import id_in

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quelea_kit.errors import QueleaError
-from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web.model import Fetched, WebDocument

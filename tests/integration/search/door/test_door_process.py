@@ -206,7 +206,7 @@ async def test_other_rpcs_refuse_what_is_not_there(door: DoorProcess) -> None:
 
 
 async def test_a_hostile_bundle_is_refused_over_the_wire_and_a_good_one_listed(door: DoorProcess) -> None:
-    from quelea_kit.wire_errors import from_rpc_error
+    from quelea_kit.rpc.wire_errors import from_rpc_error
 
     for data in (b"", b"PK\x03\x04 nothing", b"\x00" * 3_000_000):
         with pytest.raises(Exception) as caught:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import redis
-from quelea_kit.redis_server import redis_command, redis_url
+from quelea_kit.processes.redis_server import redis_command, redis_url
 from quelea_kit.testing import wait_until
 from quelea_search.adapters.redis_base import connect
 

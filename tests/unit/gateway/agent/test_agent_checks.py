@@ -5,7 +5,7 @@ import importlib.util
 import json
 
 import pytest
-from quelea_gateway.adapters.runs import Runs
+from quelea_gateway.adapters.stores.runs import Runs
 from quelea_gateway.core.agent.decision import decisions, parsing, prompts, python_code
 from quelea_gateway.core.agent.decision.parsing import Misfit
 from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, recall, share, tokens

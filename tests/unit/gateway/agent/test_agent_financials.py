@@ -10,7 +10,7 @@ from quelea_gateway.core.agent.actions import all_actions
 from quelea_gateway.core.agent.decision.decisions import read_action
 from quelea_gateway.core.agent.decision.parsing import Misfit
 from quelea_gateway.core.agent.model import Choice
-from quelea_gateway.core.statement_grid import Company, Figure, GridLine, Statement, StatementGrid
+from quelea_gateway.core.statements.statement_grid import Company, Figure, GridLine, Statement, StatementGrid
 from quelea_kit.errors import NotFound, Unavailable
 from support.agent_world import FAST, SayingModel, asking, good, ran, world
 

@@ -5,9 +5,9 @@ import dataclasses
 import json
 
 import pytest
-from quelea_gateway.adapters.fake_door import FakeMarket
-from quelea_gateway.adapters.fake_sandbox import FakeSandbox
-from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.adapters.services.fake_door import FakeMarket
+from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox
+from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.core.agent.decision import prompts
 from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_gateway.core.prompts import NO_EDITS, PromptSet, labelled

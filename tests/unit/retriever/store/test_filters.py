@@ -1,7 +1,7 @@
 from datetime import date
 
 import pytest
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.filters import DocumentFilter, fold, fold_all
 

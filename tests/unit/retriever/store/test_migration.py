@@ -12,7 +12,7 @@ from quelea_retriever.adapters.qdrant_alias import fingerprint
 from quelea_retriever.adapters.store import SCHEMA, DocumentRecord, Profile, Scope, version_of
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.sparse_vectors import sparse_query
-from quelea_retriever.migration import migrate
+from quelea_retriever.maintenance.migration import migrate
 from quelea_retriever.settings import Settings
 from quelea_retriever.testing import DIMENSION, document_id, new_passages
 

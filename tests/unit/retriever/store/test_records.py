@@ -6,7 +6,7 @@ import json
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit.reach import Reach
 from quelea_retriever.adapters import points, store
 from quelea_retriever.core.model import DocumentFacts, PassageRecord

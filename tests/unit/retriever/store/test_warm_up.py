@@ -8,8 +8,8 @@ from quelea_kit.errors import Unavailable
 from quelea_retriever import warm_up
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.store import DocumentRecord
-from quelea_retriever.core import ranking
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
+from quelea_retriever.core.ranking import ranking
 from quelea_retriever.passage_vectors import vectorise
 from quelea_retriever.testing import DIMENSION
 

@@ -13,7 +13,7 @@ from reportlab.lib.colors import HexColor
 from reportlab.pdfgen.canvas import Canvas
 
 from quelea_gateway.adapters.exports.chinese_font import CHINESE, is_latin
-from quelea_gateway.core.note import Chart
+from quelea_gateway.core.answers.note import Chart
 
 WIDTH, HEIGHT = 460.0, 190.0
 """Points."""

@@ -15,7 +15,7 @@ from docx.shared import Cm, Pt, RGBColor
 
 from quelea_gateway.adapters.exports.chinese_font import font_for
 from quelea_gateway.adapters.exports.note_charts import as_png, draw
-from quelea_gateway.core.note import Block, Note, NoteSource, Run
+from quelea_gateway.core.answers.note import Block, Note, NoteSource, Run
 
 _LINK, _SOFT = RGBColor(0x1F, 0x4E, 0x79), RGBColor(0x5A, 0x65, 0x70)
 _LATIN, _CHINESE = "Calibri", "Microsoft YaHei"

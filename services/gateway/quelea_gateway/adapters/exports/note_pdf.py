@@ -28,7 +28,7 @@ from reportlab.platypus import (
 
 from quelea_gateway.adapters.exports.chinese_font import font_for, markup, plain
 from quelea_gateway.adapters.exports.note_charts import draw
-from quelea_gateway.core.note import Block, FigureLine, Note, NoteSource, Run
+from quelea_gateway.core.answers.note import Block, FigureLine, Note, NoteSource, Run
 
 _MARGIN = 22 * mm
 _WIDTH = A4[0] - 2 * _MARGIN

@@ -13,8 +13,8 @@ from quelea_gateway.core.agent.grounding.evidence import sources
 from quelea_gateway.core.agent.model import RunAnswer, Why
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
+from quelea_gateway.core.answers.numbering import Numbering
 from quelea_gateway.core.grounding import marks
-from quelea_gateway.core.numbering import Numbering
 
 _MOST_FIGURES = 12
 _OUTPUT_SHOWN = 1_200

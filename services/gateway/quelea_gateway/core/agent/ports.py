@@ -11,7 +11,7 @@ from quelea_checker import CheckPassage, Report
 
 from quelea_gateway.core.agent.model import Event, Run
 from quelea_gateway.core.model import Filters, Message, Retrieved
-from quelea_gateway.core.statement_grid import Company, Figure, Statement, StatementQuery
+from quelea_gateway.core.statements.statement_grid import Company, Figure, Statement, StatementQuery
 from quelea_gateway.core.web.model import WebFound
 
 

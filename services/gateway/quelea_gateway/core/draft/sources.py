@@ -14,8 +14,8 @@ from quelea_checker.reading.sentences import plain, split_sentences
 from quelea_fintext.money import decimals_of, scale_of
 from quelea_fintext.text import CJK
 
+from quelea_gateway.core.answers.evidence import answer_operand, to_check
 from quelea_gateway.core.draft.notation import Pointer
-from quelea_gateway.core.evidence import answer_operand, to_check
 from quelea_gateway.core.model import AnswerOperand, Figure, Passage, Quote
 
 _NUMBER = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")

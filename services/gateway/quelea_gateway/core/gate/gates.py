@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
-from quelea_kit.fitted_files import fits_encoder
+from quelea_kit.files.fitted_files import fits_encoder
 
 from quelea_gateway.core.gate import reasons as gate_reasons
 from quelea_gateway.core.gate.features import BEST, FEATURES, measure
@@ -32,7 +32,7 @@ class Calibration:
     """The fitted part of both gates; good for one encoder."""
 
     encoder: str
-    """As `quelea_kit.fitted_files.fits_encoder` takes it."""
+    """As `quelea_kit.files.fitted_files.fits_encoder` takes it."""
     fitted: str
     """When and on what; empty: the weights were set by hand."""
     cosine: float

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 from quelea_checker import UNSUPPORTED, CheckedSentence, Report
 
+from quelea_gateway.core.answers.numbers import figures
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.grounding.edits import Edit, Edited
 from quelea_gateway.core.grounding.marker_decisions import decide_markers, edits_of, is_quoted, missing_markers
 from quelea_gateway.core.grounding.markers import Mark, marks
 from quelea_gateway.core.grounding.quotes import Region
 from quelea_gateway.core.model import Quote
-from quelea_gateway.core.numbers import figures
 from quelea_gateway.core.review.verdicts import FigureVerdict, Grounding, SentenceVerdict
 from quelea_gateway.core.review.verifier import VerifiedReport
 

@@ -11,10 +11,10 @@ from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
+from quelea_gateway.core.answers.numbers import figures as numbers_in
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.markers import Mark
 from quelea_gateway.core.grounding.quotes import Region
-from quelea_gateway.core.numbers import figures as numbers_in
 from quelea_gateway.core.review.verdicts import SentenceVerdict
 
 _OPEN, _CLOSE = "“「『", "”」』"

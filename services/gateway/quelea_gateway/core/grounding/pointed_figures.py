@@ -10,11 +10,11 @@ from decimal import Decimal
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.model import FigureVerdict
 
+from quelea_gateway.core.answers.evidence import figures_of
+from quelea_gateway.core.answers.numbers import figures as numbers_in
 from quelea_gateway.core.draft import DraftFigure
-from quelea_gateway.core.evidence import figures_of
 from quelea_gateway.core.grounding.stated_figures import SCALES, is_value
 from quelea_gateway.core.model import Figure, Operand, Passage, Quote
-from quelea_gateway.core.numbers import figures as numbers_in
 
 _SLOT = re.compile(r"\{(\d+)\}")
 _RATES = frozenset({"percent", "points", "times", "days"})

@@ -10,8 +10,8 @@ from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.sentences import plain, split_sentences
 
+from quelea_gateway.core.answers.numbers import figures
 from quelea_gateway.core.model import Passage, Quote
-from quelea_gateway.core.numbers import figures
 
 _LEAD = re.compile(r"[:：]\W*$")
 _QUOTATION = re.compile(r"“[^“”\n]+”|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\"")

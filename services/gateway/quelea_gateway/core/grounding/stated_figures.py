@@ -10,9 +10,9 @@ from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.sentences import plain, split_sentences
 
+from quelea_gateway.core.answers.numbers import figures as numbers_in
 from quelea_gateway.core.grounding.markers import marks
 from quelea_gateway.core.model import Figure, Passage
-from quelea_gateway.core.numbers import figures as numbers_in
 
 SCALES = (0, 3, 4, 6, 8, 9, 12)
 """Powers of ten that figures are written in."""

@@ -12,9 +12,9 @@ from quelea_fintext.text import CJK, language_of, terms
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core.citations import assemble, place_markers
+from quelea_gateway.core.answers.citations import assemble, place_markers
+from quelea_gateway.core.answers.evidence import figures_of, to_check
 from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
-from quelea_gateway.core.evidence import figures_of, to_check
 from quelea_gateway.core.grounding import (
     Grounded,
     attribute,

@@ -13,14 +13,15 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
-from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.runs import run_requests
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.follow_ups import query_for, standing_alone
+from quelea_gateway.core.asking import question as rules
+from quelea_gateway.core.asking.follow_ups import query_for, standing_alone
 from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.agent.run_schemas import RunOut
 from quelea_gateway.rest.openai.schemas import (
     DONE,
     ChatIn,
@@ -32,7 +33,6 @@ from quelea_gateway.rest.openai.schemas import (
     with_usage,
 )
 from quelea_gateway.rest.openai.sources import is_open_webui, source_event
-from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.errors import body_of

@@ -11,12 +11,12 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
+from quelea_gateway.core.answers.structured import Structured, answer_as_json
 from quelea_gateway.core.model import Answer, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.answer_review import QUOTING
-from quelea_gateway.core.structured import Structured, answer_as_json
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.ask import whole
+from quelea_gateway.rest.answers.ask import whole
 from quelea_gateway.rest.openai.schemas import DONE, ChatIn, Chunks, data, longest, usage_of, with_usage
 from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import gateway_of

@@ -11,14 +11,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import NotFound, QueleaError
 
-from quelea_gateway.core import question as rules
-from quelea_gateway.core.front_end_tasks import recognise
+from quelea_gateway.core.answers.numbering import as_streamed
+from quelea_gateway.core.asking import question as rules
+from quelea_gateway.core.chats.front_end_tasks import recognise
 from quelea_gateway.core.model import Answer, Citation, Delta, Question
-from quelea_gateway.core.numbering import as_streamed
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest.ask import Item, whole
+from quelea_gateway.rest.answers.ask import Item, whole
 from quelea_gateway.rest.openai import agent as openai_agent
 from quelea_gateway.rest.openai import json_answers as openai_json
 from quelea_gateway.rest.openai import tasks as openai_tasks

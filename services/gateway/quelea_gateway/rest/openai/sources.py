@@ -12,10 +12,10 @@ from typing import Any
 
 from fastapi import Request
 
-from quelea_gateway.core.citations import of_mark
+from quelea_gateway.core.answers.citations import of_mark
 from quelea_gateway.core.grounding import marks
 from quelea_gateway.core.model import Citation
-from quelea_gateway.rest.documents import page_url
+from quelea_gateway.rest.knowledge_base.documents import page_url
 
 _OPEN_WEBUI = "x-openwebui-"
 """How its headers begin; it sends them with ENABLE_FORWARD_USER_INFO_HEADERS=true."""

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.front_end_tasks import Task, perform
+from quelea_gateway.core.chats.front_end_tasks import Task, perform
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.openai.schemas import DONE, ChatIn, Chunks, usage_of, with_usage
 from quelea_gateway.rest.state import gateway_of

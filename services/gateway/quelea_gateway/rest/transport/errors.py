@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
-from quelea_kit.memory import is_out_of_memory, out_of_memory
+from quelea_kit.processes.memory import is_out_of_memory, out_of_memory
 from starlette.exceptions import HTTPException
 
 from quelea_gateway.core.pipeline import ReaderFailed

@@ -13,18 +13,18 @@ from opentelemetry import propagate, trace
 from quelea_kit import reach
 from quelea_kit.errors import Cancelled, PermissionDenied, QueleaError, Unauthenticated
 from quelea_kit.logging import get_logger
-from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
+from quelea_kit.processes.memory import Shortages, is_out_of_memory, out_of_memory
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
 from quelea_gateway.access import Caller, is_loopback_name
-from quelea_gateway.core import audit
-from quelea_gateway.core.usage import REFUSED as REFUSED_STATUSES
+from quelea_gateway.core.callers import audit
+from quelea_gateway.core.callers.usage import REFUSED as REFUSED_STATUSES
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
-from quelea_gateway.rest.cookies import session_cookie
-from quelea_gateway.rest.page_view import wants_html
+from quelea_gateway.rest.callers.cookies import session_cookie
+from quelea_gateway.rest.knowledge_base.page_view import wants_html
 from quelea_gateway.rest.transport.body import drain, read_whole, replay, within
 from quelea_gateway.rest.transport.errors import response_of
 from quelea_gateway.rest.transport.recorder import Recorder

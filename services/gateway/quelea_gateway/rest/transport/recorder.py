@@ -10,7 +10,7 @@ from typing import Any
 from quelea_kit.errors import Cancelled, QueleaError
 
 from quelea_gateway.access import Caller
-from quelea_gateway.core import audit
+from quelea_gateway.core.callers import audit
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.mcp.asgi import PATH as MCP_PATH
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.period_words import usual
+from quelea_fintext.times.period_words import usual
 
 from quelea_generator.core.dialogue.parts import (
     Part,

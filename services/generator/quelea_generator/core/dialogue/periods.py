@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from quelea_fintext.dates import find_dates, month_name, months_later, write_date
 from quelea_fintext.languages import LANGUAGES, find_all, groups_of
-from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.numerals import how_many
-from quelea_fintext.period_words import UNITS, YEAR
-from quelea_fintext.periods import period_reader
+from quelea_fintext.times.no_such_periods import no_such_periods
+from quelea_fintext.times.period_words import UNITS, YEAR
+from quelea_fintext.times.periods import period_reader
 
 Kind = Literal["year", "months", "half", "quarter", "month", "date", "none"]
 """none: one that no calendar has, such as the fifth quarter: it is asked for as it is written."""

@@ -8,8 +8,8 @@ from functools import cache
 
 from quelea_fintext.company_names import known_companies
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.text import CJK, normalise, stem, terms, words
+from quelea_fintext.times.no_such_periods import no_such_periods
 
 from quelea_generator.core.extractive.glosses import has_expression, is_foreign, place_terms
 from quelea_generator.core.extractive.matching import meets, qualifiers

@@ -15,8 +15,8 @@ from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, LineItem, line_items
 from quelea_fintext.nouns import in_nouns
-from quelea_fintext.period_words import QUARTERS, months_asked, usual
 from quelea_fintext.text import language_of, normalise, stem, terms, words
+from quelea_fintext.times.period_words import QUARTERS, months_asked, usual
 
 from quelea_generator.core.extractive.glosses import find_glosses, is_foreign, names_company
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS, WEAK_WORDS

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from quelea_fintext.dates import find_dates, parse_iso
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.period_words import MONTHS_LONG, QUARTERS, TO_DATE
+from quelea_fintext.times.period_words import MONTHS_LONG, QUARTERS, TO_DATE
 
 from quelea_generator.core.extractive.question import Query
 from quelea_generator.core.extractive.rows import parse_row

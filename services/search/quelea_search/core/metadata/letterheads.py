@@ -13,8 +13,8 @@ from datetime import date, timedelta
 
 from quelea_fintext.dates import FoundDate, find_dates, parse_iso, write_date
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.period_words import NTH_OR_DIGIT, QUARTERS
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.period_words import NTH_OR_DIGIT, QUARTERS
+from quelea_fintext.times.periods import ReportingPeriod
 
 from quelea_search.core.metadata.companies import EXCHANGE
 

@@ -7,8 +7,8 @@ from collections import Counter
 from datetime import date, timedelta
 
 from quelea_fintext.dates import find_dates
-from quelea_fintext.period_words import NTH_OR_DIGIT, QUARTERS
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.period_words import NTH_OR_DIGIT, QUARTERS
+from quelea_fintext.times.periods import ReportingPeriod
 
 _ENDED = re.compile(
     r"(?P<what>quarter(?:ly\s+period)?|three\s+months|thirteen\s+weeks|13\s+weeks|six\s+months|half[\s-]year"

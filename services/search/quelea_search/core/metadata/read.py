@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 
 from quelea_fintext.dates import find_dates, parse_iso, write_date
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.periods import ReportingPeriod
 from quelea_fintext.text import language_of
+from quelea_fintext.times.periods import ReportingPeriod
 
 from quelea_search.core.layout.headings import is_name
 from quelea_search.core.metadata import letterheads

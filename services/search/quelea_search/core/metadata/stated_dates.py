@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from quelea_fintext.dates import find_dates, parse_iso
 from quelea_fintext.languages import LANGUAGES, find_all, groups_of
-from quelea_fintext.period_words import UNITS
+from quelea_fintext.times.period_words import UNITS
 
 _FIRST = date(1990, 1, 1)
 """Before there was a web: such a day is a mistake."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from quelea_fintext.dates import MONTHS, find_dates, months_later, parse_iso
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.periods import ReportingPeriod
+from quelea_fintext.times.periods import ReportingPeriod
 
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?![\d,.]\d|\d)")
 _MONTH_DAY = re.compile(

@@ -16,7 +16,7 @@ from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.ports import Statements
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
-from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, StatementQuery
+from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, STATEMENTS, Figure, StatementQuery
 
 _COMPANY, _NAME, _MOST_NAMES = 200, 120, 12
 _MOST = 120

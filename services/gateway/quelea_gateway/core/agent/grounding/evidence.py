@@ -16,7 +16,7 @@ from quelea_gateway.core.agent.decision.parsing import canonical
 from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.agent.model import Source
 from quelea_gateway.core.model import Passage
-from quelea_gateway.core.statement_grid import Figure
+from quelea_gateway.core.statements.statement_grid import Figure
 
 _LONGEST = 24_000
 _EXCERPT = 600

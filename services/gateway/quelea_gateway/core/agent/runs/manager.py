@@ -14,7 +14,6 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 from quelea_kit.reach import within
 
-from quelea_gateway.core import audit
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
@@ -24,6 +23,7 @@ from quelea_gateway.core.agent.runs.live import Live, iso
 from quelea_gateway.core.agent.runs.quota import RunLimits, check_day, check_queue
 from quelea_gateway.core.agent.runs.remote_cancel import cancel_remotely
 from quelea_gateway.core.agent.work import Ports, Rules
+from quelea_gateway.core.callers import audit
 
 _POLL_SECONDS = 0.5
 _RECENT = 500

@@ -10,7 +10,7 @@ from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
 
 from quelea_gateway.core.agent.model import Budget, RunRequest
-from quelea_gateway.core.question import Limits, check_as_of, check_text
+from quelea_gateway.core.asking.question import Limits, check_as_of, check_text
 
 _MOST_BUNDLES = 20
 _LONGEST_NAME = 200

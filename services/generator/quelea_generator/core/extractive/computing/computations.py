@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.period_words import HAN_NTH, NTH, QUARTERS, YEAR
 from quelea_fintext.text import normalise
+from quelea_fintext.times.period_words import HAN_NTH, NTH, QUARTERS, YEAR
 
 from quelea_generator.core.extractive.question import Query
 

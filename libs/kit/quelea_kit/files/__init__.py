@@ -1,0 +1,1 @@
+"""Folders, object stores, disks, archives, backups."""

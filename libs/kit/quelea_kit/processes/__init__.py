@@ -1,0 +1,1 @@
+"""Processes of this machine: their memory, identity, pools, and a Redis of its own."""

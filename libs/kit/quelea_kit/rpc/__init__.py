@@ -1,0 +1,1 @@
+"""What client and server are made of: channels, errors and traces over the wire."""

@@ -1,0 +1,1 @@
+"""An OpenID provider, sessions of the page, limits that gateways share."""

@@ -1,0 +1,1 @@
+"""What the gateway keeps itself, in files."""

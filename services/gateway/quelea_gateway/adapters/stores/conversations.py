@@ -1,0 +1,222 @@
+"""Saved conversations in a folder or an object store (quelea_kit.files.storage), beside the agent's runs.
+
+    <owner>/<conversation>.json         the head: title, times, what the turns say: a search reads heads alone
+    <owner>/<conversation>/<turn>.json  a question and its answer, written once
+
+The owner's folder is a hash of the key's name: a conversation is found under its owner's key or not at all. Which turns
+there are is what the folder says. A head that another gateway wrote at the same moment may lack one; the next turn puts
+it right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from quelea_kit.errors import Conflict, NotFound, TooLarge, Unavailable
+from quelea_kit.files.disk import Disk
+
+from quelea_gateway.adapters.stores.file_store import TIMED_ID, FileStore, folder_of, make_id, to_json
+from quelea_gateway.core.chats.conversations import Conversation, SavedTurn, folded, matches
+
+T = TypeVar("T")
+
+_READERS = 8
+_MOST_TURN = 4 << 20
+"""Bytes of a turn; one with two hundred passages has some hundred thousand."""
+
+
+class ConversationStore(FileStore):
+    """The conversations under a URL.
+
+    Args:
+        url: A folder, or an fsspec URL (memory:// is for tests).
+        most: Conversations of one key that are kept.
+        turns: Turns of one conversation that are kept.
+        disk: The volume of a folder; None for an object store.
+    """
+
+    def __init__(self, url: str, *, most: int, turns: int, disk: Disk | None = None) -> None:
+        super().__init__(url, "conversations", disk=disk)
+        self._most = most
+        self._turns = turns
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="conversation-reads")
+        self._writing = threading.Lock()  # a head is read and written again
+
+    async def create(self, owner: str, title: str) -> Conversation:
+        """A conversation without turns.
+
+        Raises:
+            Conflict: The key has as many as are kept.
+            DiskFull: The disk takes nothing new.
+        """
+        return await self._do(self._create, owner, title)
+
+    async def find(self, owner: str, query: str = "") -> list[Conversation]:
+        """Those that have every word of the query in title, questions or answers; the last one talked in first."""
+        return await self._do(self._find, owner, query)
+
+    async def get(self, owner: str, conversation_id: str) -> tuple[Conversation, list[SavedTurn]]:
+        """One with its turns, oldest first. Raises NotFound."""
+        return await self._do(self._get, owner, conversation_id)
+
+    async def open(self, owner: str, conversation_id: str) -> list[SavedTurn]:
+        """The turns of one that is to be gone on with.
+
+        Raises:
+            NotFound: There is none.
+            Conflict: It has as many turns as are kept.
+        """
+        _, turns = await self.get(owner, conversation_id)
+        self._check_room(len(turns))
+        return turns
+
+    async def add(
+        self,
+        owner: str,
+        conversation_id: str,
+        *,
+        question: str,
+        answer: Mapping[str, Any],
+        filters: Mapping[str, Any],
+        collections: Sequence[str] = (),
+        group: str = "",
+    ) -> SavedTurn:
+        """Save a question and its answer at the end.
+
+        Raises:
+            NotFound: There is no such conversation (any more).
+            Conflict: It has as many turns as are kept.
+            TooLarge: The answer is larger than is kept.
+            DiskFull: The disk takes nothing new.
+        """
+        turn = SavedTurn(make_id(), _now(), question, answer, filters, collections, group)
+        return await self._do(self._add, owner, conversation_id, turn)
+
+    async def rename(self, owner: str, conversation_id: str, title: str) -> Conversation:
+        """Give it another title. Raises NotFound."""
+        return await self._do(self._rename, owner, conversation_id, title)
+
+    async def delete(self, owner: str, conversation_id: str) -> None:
+        """Forget it and its turns. Raises NotFound."""
+        await self._do(self._delete, owner, conversation_id)
+
+    async def close(self) -> None:
+        """End the threads."""
+        await super().close()
+        self._readers.shutdown(wait=False, cancel_futures=True)
+
+    def _create(self, owner: str, title: str) -> Conversation:
+        self._check_disk()
+        if len(self._ids(owner)) >= self._most:
+            raise Conflict(
+                f"{self._most:,} conversations are saved, and no more are kept: export those that matter, then delete "
+                "some."
+            )
+        made = Conversation(make_id(), title, _now(), "")
+        self._write_head(owner, made)
+        return made
+
+    def _find(self, owner: str, query: str) -> list[Conversation]:
+        words = folded(query).split()
+        found = [one for one in self._each(self._head_or_none, owner, self._ids(owner)) if one]
+        kept = [one for one in found if matches(one, words)]
+        return sorted(kept, key=lambda one: (one.touched, one.id), reverse=True)
+
+    def _get(self, owner: str, conversation_id: str) -> tuple[Conversation, list[SavedTurn]]:
+        head = self._head(owner, conversation_id)
+        turns = [one for one in self._each(self._turn, owner, self._turn_ids(owner, head.id), head.id) if one]
+        for turn in turns:
+            head = head.with_turn(turn)
+        return head, turns
+
+    def _add(self, owner: str, conversation_id: str, turn: SavedTurn) -> SavedTurn:
+        self._check_disk()
+        data = to_json(turn.as_dict())
+        if len(data) > _MOST_TURN:
+            raise TooLarge(
+                f"The answer has {len(data):,} bytes; {_MOST_TURN:,} are kept of one.",
+                details={"limit": str(_MOST_TURN)},
+            )
+        with self._writing:
+            head = self._head(owner, conversation_id)
+            there = self._turn_ids(owner, head.id)
+            self._check_room(len(there))
+            self._storage.write(f"{folder_of(owner)}/{head.id}/{turn.id}.json", data)
+            for missing in (one for one in there if one not in head.said):
+                if before := self._turn(owner, missing, head.id):
+                    head = head.with_turn(before)
+            self._write_head(owner, head.with_turn(turn))
+        return turn
+
+    def _rename(self, owner: str, conversation_id: str, title: str) -> Conversation:
+        with self._writing:
+            renamed = replace(self._head(owner, conversation_id), title=title)
+            self._write_head(owner, renamed)
+        return renamed
+
+    def _delete(self, owner: str, conversation_id: str) -> None:
+        with self._writing:
+            head = self._head(owner, conversation_id)
+            self._storage.delete(f"{folder_of(owner)}/{head.id}.json")
+            self._storage.delete_folder(f"{folder_of(owner)}/{head.id}")
+
+    def _check_room(self, turns: int) -> None:
+        if turns >= self._turns:
+            raise Conflict(f"The conversation has {turns:,} answers, and no more are kept of one: start a new one.")
+
+    def _ids(self, owner: str) -> list[str]:
+        names = (name for name in self._storage.names(folder_of(owner)) if name.endswith(".json"))
+        return [one for one in (name.removesuffix(".json") for name in names) if TIMED_ID.fullmatch(one)]
+
+    def _turn_ids(self, owner: str, conversation_id: str) -> list[str]:
+        names = self._storage.names(f"{folder_of(owner)}/{conversation_id}")
+        return [one for one in (name.removesuffix(".json") for name in names) if TIMED_ID.fullmatch(one)]
+
+    def _head(self, owner: str, conversation_id: str) -> Conversation:
+        found = self._head_or_none(owner, conversation_id) if TIMED_ID.fullmatch(conversation_id) else None
+        if found is None:
+            raise NotFound(f"There is no conversation {conversation_id[:64]!r}.")
+        return found
+
+    def _head_or_none(self, owner: str, conversation_id: str) -> Conversation | None:
+        try:
+            stored = self._storage.read(f"{folder_of(owner)}/{conversation_id}.json")
+        except FileNotFoundError:  # deleted meanwhile
+            return None
+        with _readable(f"conversation {conversation_id}"):
+            return Conversation.from_dict(json.loads(stored))
+
+    def _turn(self, owner: str, turn_id: str, conversation_id: str) -> SavedTurn | None:
+        try:
+            stored = self._storage.read(f"{folder_of(owner)}/{conversation_id}/{turn_id}.json")
+        except FileNotFoundError:
+            return None
+        with _readable(f"turn {turn_id}"):
+            return SavedTurn.from_dict(json.loads(stored))
+
+    def _write_head(self, owner: str, head: Conversation) -> None:
+        self._storage.write(f"{folder_of(owner)}/{head.id}.json", to_json(head.as_dict()))
+
+    def _each(self, read: Callable[..., T], owner: str, ids: list[str], *more: Any) -> Iterator[T]:
+        """Several at once, in their order: an object store takes its time for each."""
+        return self._readers.map(lambda one: read(owner, one, *more), ids)
+
+
+@contextlib.contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Unavailable for what is stored and is not ours."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unavailable(f"The {what} cannot be read: {type(error).__name__}.") from error
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"

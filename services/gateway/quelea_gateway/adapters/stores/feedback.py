@@ -1,0 +1,90 @@
+"""Thumbs in a folder or an object store (quelea_kit.files.storage): <owner>/<id>.json, beside the agent's runs.
+
+One object a thumb, as several gateways may share the store and an object store cannot append. The owner's folder is a
+hash of the key's name: a thumb is found under its owner's key or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from quelea_kit.errors import Conflict, NotFound, Unavailable
+from quelea_kit.files.disk import Disk
+
+from quelea_gateway.adapters.stores.file_store import TIMED_ID, FileStore, check_token, folder_of, make_id, to_json
+from quelea_gateway.core.evaluation.feedback import Feedback
+
+
+class FeedbackStore(FileStore):
+    """The thumbs under a URL.
+
+    Args:
+        url: A folder, or an fsspec URL (memory:// is for tests).
+        most: Thumbs of one key that are kept.
+        disk: The volume of a folder; None for an object store.
+    """
+
+    def __init__(self, url: str, *, most: int, disk: Disk | None = None) -> None:
+        super().__init__(url, "feedback", disk=disk)
+        self._most = most
+
+    async def add(self, owner: str, given: Feedback) -> Feedback:
+        """Store a thumb under an id of its time; returns it with id and time.
+
+        Raises:
+            Conflict: The key has as many as are kept.
+            DiskFull: The disk takes nothing new.
+        """
+        return await self._do(self._add, owner, given)
+
+    async def newest(self, owner: str, limit: int, *, before: str = "", thumbs: Sequence[str] = ()) -> list[Feedback]:
+        """The newest first, only those older than the one named, and of these kinds where some are named."""
+        check_token(before)
+        return await self._do(self._newest, owner, limit, before, thumbs)
+
+    async def delete(self, owner: str, feedback_id: str) -> None:
+        """Forget one. Raises NotFound."""
+        await self._do(self._delete, owner, feedback_id)
+
+    def _add(self, owner: str, given: Feedback) -> Feedback:
+        self._check_disk()
+        if len(self._storage.names(folder_of(owner))) >= self._most:
+            raise Conflict(
+                f"This key has {self._most:,} thumbs, and no more are kept: export them "
+                "(quelea eval feedback export), then delete some."
+            )
+        now = datetime.now(UTC)
+        stored = replace(given, id=make_id(now), created=f"{now:%Y-%m-%dT%H:%M:%S}Z")
+        data = to_json(stored.as_dict())
+        self._storage.write(f"{folder_of(owner)}/{stored.id}.json", data)
+        return stored
+
+    def _newest(self, owner: str, limit: int, before: str, thumbs: Sequence[str]) -> list[Feedback]:
+        ids = [name.removesuffix(".json") for name in self._storage.names(folder_of(owner))]
+        found: list[Feedback] = []
+        for one in sorted((i for i in ids if TIMED_ID.fullmatch(i) and (not before or i < before)), reverse=True):
+            if len(found) >= limit:
+                break
+            try:
+                stored = _read(self._storage.read(f"{folder_of(owner)}/{one}.json"), one)
+            except FileNotFoundError:  # deleted meanwhile
+                continue
+            if not thumbs or stored.thumb in thumbs:
+                found.append(stored)
+        return found
+
+    def _delete(self, owner: str, feedback_id: str) -> None:
+        name = f"{folder_of(owner)}/{feedback_id}.json"
+        if not TIMED_ID.fullmatch(feedback_id) or not self._storage.exists(name):
+            raise NotFound(f"There is no feedback {feedback_id[:64]!r}.")
+        self._storage.delete(name)
+
+
+def _read(stored: bytes, feedback_id: str) -> Feedback:
+    try:
+        return Feedback.from_dict(json.loads(stored))
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unavailable(f"The feedback {feedback_id} cannot be read: {type(error).__name__}.") from error

@@ -1,0 +1,1 @@
+"""What an answer is made of: evidence, numbers, citations, notices, and the forms it goes out in."""

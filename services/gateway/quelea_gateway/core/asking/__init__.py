@@ -1,0 +1,1 @@
+"""What is asked: checked, made to stand alone, taken apart into searches."""

@@ -1,0 +1,1 @@
+"""Saved conversations, and what chat front-ends ask beside questions."""

@@ -1,0 +1,1 @@
+"""What people and workers say of answers: evaluations, votes, thumbs."""

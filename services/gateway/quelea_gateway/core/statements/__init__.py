@@ -1,0 +1,1 @@
+"""Statements as data: years and lines, and companies side by side."""

@@ -1,0 +1,1 @@
+"""Routes of the analyst: runs, recorded data, the catalogue of functions."""

@@ -1,0 +1,1 @@
+"""Routes of answers: ask, check, conversations, thumbs."""

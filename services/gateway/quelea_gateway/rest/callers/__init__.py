@@ -1,0 +1,1 @@
+"""Routes of callers: sign-in, keys, usage."""

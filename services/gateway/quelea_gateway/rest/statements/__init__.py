@@ -1,0 +1,1 @@
+"""Routes of statements: companies and facts."""

@@ -1,0 +1,1 @@
+"""What is served over gRPC beside questions, and what each call passes first."""

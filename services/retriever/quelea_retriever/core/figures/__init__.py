@@ -1,0 +1,1 @@
+"""Figures that a question asks for, among the facts of statements."""

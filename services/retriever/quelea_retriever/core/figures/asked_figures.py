@@ -1,0 +1,418 @@
+"""Figures that a question asks for: the lines that it names, in the periods that it names, from facts of statements.
+
+What a question asks besides (of which product, why) no fact answers: then there are no figures, and passages answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise, product, takewhile
+
+from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
+from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.metrics import compute, metrics
+from quelea_fintext.notices import Note, NoteReason
+from quelea_fintext.nouns import in_nouns
+
+from quelea_retriever.core.figures.fact_periods import LONGEST, YEAR, CompanyCalendar, Target, said_months
+from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact
+from quelea_retriever.core.model import DocumentFacts, Reading
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.filings import NEAR, newest_first
+from quelea_retriever.core.question.relative_periods import Periods
+from quelea_retriever.core.question.time_intent import TimeIntent, read_time_intent
+
+_MOST_FILINGS = 16
+_NEWEST = 4
+"""Filings that are looked into where a question names no period: the newest, and an annual one among them."""
+_MOST_FIGURES = 12
+_MOST_OF_SERIES = 5
+"""Periods of a series where the question does not say how many."""
+_ADDED = re.compile(r"\{(\d+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFigure:
+    """quelea.common.v1.Figure says what the fields are."""
+
+    company: str
+    value: Decimal
+    unit: str
+    period_start: str
+    period_end: str
+    operands: tuple[StatedFact, ...]
+    metric: str = ""
+    formula: str = "{0}"
+    formula_before: str = ""
+    fiscal_year: int = 0
+    asked_year: int = 0
+    absent: tuple[str, ...] = ()
+    growth: Decimal | None = None
+    later: Decimal | None = None
+    earlier: Decimal | None = None
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class FigureSearch:
+    """Whose statements a question asks about, and when."""
+
+    question: str
+    companies: tuple[tuple[str, tuple[DocumentFacts, ...]], ...]
+    """Display names, each with the filings that may state it."""
+    mentions: tuple[str, ...]
+    """Words of the question that name companies."""
+    periods: Periods
+    intent: TimeIntent
+    series: Series | None = None
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Ids of all of these filings."""
+        return tuple(dict.fromkeys(one.id for _, filings in self.companies for one in filings))
+
+
+def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: date) -> FigureSearch | None:
+    """Where to look for figures; None where the question names none, or no company with filings."""
+    asked = in_nouns(question)
+    named = catalogue.book.find(asked)
+    keys = list(dict.fromkeys(mention.key for mention in named))
+    if reading.company_missing:
+        return None
+    if not keys and not catalogue.unowned and len(catalogue.by_company) == 1:
+        keys = list(catalogue.by_company)
+    if not keys or any(key not in catalogue.by_company for key in keys):
+        return None
+    mentions = tuple(asked[mention.start : mention.end] for mention in named)
+    periods = Periods.read(asked, as_of)
+    series = read_asked_lines(asked, companies=mentions).series
+    chosen = []
+    for key in keys:
+        filings = [one for one in catalogue.by_company[key] if one.period.end_date]
+        if filings:
+            chosen.append((catalogue.book.display[key], tuple(_nearest(filings, periods, several=series is not None))))
+    if not chosen or len(chosen) < len(keys):
+        return None
+    return FigureSearch(asked, tuple(chosen), mentions, periods, read_time_intent(asked), series)
+
+
+def _nearest(filings: Sequence[DocumentFacts], periods: Periods, *, several: bool) -> list[DocumentFacts]:
+    """The newest filings, or those next to the years that are named: the years after them print them too."""
+    years = [ask.year for ask in periods.named if ask.year]
+    if years:
+        filings = [
+            one for one in filings if min(years) - 1 <= int(one.period.end_date[:4]) <= max(years) + 3
+        ] or filings
+    most = _MOST_FILINGS if years or periods.relative or several else _NEWEST
+    return list(newest_first(filings))[:most]
+
+
+def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[AskedFigure]:
+    """Every figure that the question asks for; none where one of them is not stated, or more than figures is asked."""
+    found: list[AskedFigure] = []
+    for company, filings in search.companies:
+        ids = {one.id for one in filings}
+        own = [one for one in stated if one.document.id in ids]
+        figures = _Company(search, company, filings, own).figures()
+        if not figures:
+            return []
+        found += figures
+    return found if len(found) <= _MOST_FIGURES else []
+
+
+def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tuple[Note, ...]:
+    """Which companies' statements have fewer periods than the question asks for."""
+    count = search.series.count if search.series and not search.periods.named else 0
+    notes = []
+    for company, _ in search.companies:
+        found = len({one.period_end for one in figures if one.company == company})
+        if 0 < found < count:
+            notes.append(Note(NoteReason.FEWER_PERIODS, (company,), count=found, total=count))
+    return tuple(notes)
+
+
+class _Company:
+    """One company's figures."""
+
+    def __init__(
+        self, search: FigureSearch, name: str, filings: Sequence[DocumentFacts], stated: Sequence[StatedFact]
+    ) -> None:
+        self._search = search
+        self._name = name
+        labels = _labels(stated)
+        self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels)
+        basis = "parent" if self._asked.parent else "consolidated"
+        facts = FactQuery(statements=frozenset(STATEMENTS), basis=basis).select(stated)
+        self._by_concept: dict[str, list[StatedFact]] = defaultdict(list)
+        self._by_label: dict[str, list[StatedFact]] = defaultdict(list)
+        for one in facts:
+            self._by_label[label_key(one.fact.label)].append(one)
+            if (concept := _concept_of(one)) or (concept := _flow_elsewhere(one)):
+                self._by_concept[concept].append(one)
+        self._calendar = CompanyCalendar(filings, facts)
+
+    def figures(self) -> list[AskedFigure]:
+        asked = self._asked
+        if not asked.lines or (asked.others and not all(line.kind == "label" for line in asked.lines)):
+            return []
+        if asked.others and (asked.relation or asked.series):
+            return []
+        if asked.relation in ("", "change") and (ends := self._series_ends()):
+            return [figure for line in asked.lines for figure in self._series(line, ends)]
+        times = self._times()
+        if not times:
+            return []
+        if asked.relation in ("change", "compound"):
+            return self._each(asked.lines, [()], lambda line, _: self._changes(line, times))
+        if asked.relation == "share":
+            return self._each(asked.lines[:1], times, lambda _, some: self._first(some, self._share))
+        return self._each(asked.lines, times, lambda line, some: self._first(some, lambda one: self._line(line, one)))
+
+    def _each(
+        self,
+        lines: Sequence[Line],
+        times: Sequence[Sequence[Target]],
+        find: Callable[[Line, Sequence[Target]], AskedFigure | None],
+    ) -> list[AskedFigure]:
+        """The figure of each line at each time; none where one of them is missing."""
+        found = [find(line, some) for line, some in product(lines, times)]
+        return [one for one in found if one is not None] if all(found) else []
+
+    def _series_ends(self) -> list[list[Target]]:
+        """The periods of a series, oldest first, each as what it may mean; none where no series is asked for.
+
+        Three periods and more that a question names are one where it asks how a line changed over them.
+        """
+        series, calendar = self._asked.series, self._calendar
+        asks = self._search.periods.of(calendar.filings)
+        if asks:
+            if len(asks) < 3 or not (series or self._asked.relation):
+                return []
+            times = [calendar.targets(ask, 0, annual=self._search.intent.annual) for ask in asks]
+            return sorted(times, key=lambda some: some[0].end) if all(times) else []
+        if series is None:
+            return []
+        ends = calendar.year_ends if series.months == 12 else calendar.ends(series.months)
+        unbroken = takewhile(lambda two: two[0] - two[1] < YEAR * (series.months + 2) / 12, pairwise(ends))
+        on_end = [*ends[:1], *(earlier for _, earlier in unbroken)]
+        return [[Target(end, series.months)] for end in reversed(on_end[: series.count or _MOST_OF_SERIES])]
+
+    def _series(self, line: Line, times: Sequence[Sequence[Target]]) -> list[AskedFigure]:
+        """A line in each period, and its change over all of them.
+
+        Where the question names the periods none may be missing; else it is as many as are stated, without a gap.
+        """
+        found = [self._first(some, lambda one: self._line(line, one)) for some in times]
+        gap = max((at for at, one in enumerate(found) if one is None), default=-1)
+        if gap >= 0 and self._search.periods.named:
+            return []
+        stated = [one for one in found[gap + 1 :] if one is not None]
+        if len({one.period_end for one in stated}) < max(2, len(stated)):
+            return []
+        change = self._change(line, stated[-1], stated[0])
+        return [*stated, change] if change and stated[-1].unit == stated[0].unit else stated
+
+    def _times(self) -> list[list[Target]]:
+        """For each period that is asked for what it may mean, the likeliest first."""
+        search, calendar = self._search, self._calendar
+        months = said_months(search.question)
+        asks = search.periods.of(calendar.filings)
+        if not asks:
+            if search.intent.multi and not self._asked.relation:
+                return []
+            newest = calendar.newest(annual=search.intent.annual or months == 12)
+            return [[replace(one, months=months or one.months) for one in newest]] if newest else []
+        times = [calendar.targets(ask, months, annual=search.intent.annual) for ask in asks]
+        return times if all(times) else []
+
+    def _first(self, targets: Sequence[Target], find: Callable[[Target], AskedFigure | None]) -> AskedFigure | None:
+        return next((found for target in targets if (found := find(target)) is not None), None)
+
+    def _line(self, line: Line, target: Target) -> AskedFigure | None:
+        """A line's figure of a period: as it is stated, or computed."""
+        if line.kind == "metric":
+            return self._metric(line.id, target)
+        one = self._stated(line, target)
+        return self._figure(target, (one,), one.amount, one.unit) if one else None
+
+    def _figure(
+        self, target: Target, operands: tuple[StatedFact, ...], value: Decimal, unit: str, metric: str = ""
+    ) -> AskedFigure:
+        """With the period of its first flow, else of its first balance."""
+        first = next((one for one in operands if one.fact.period_start), operands[0]).fact
+        end = parse_iso(first.period_end) or target.end
+        year = self._calendar.year_of(end) if end in self._calendar.year_ends else 0
+        return AskedFigure(
+            self._name,
+            value,
+            unit,
+            first.period_start,
+            first.period_end,
+            operands,
+            metric,
+            fiscal_year=year,
+            asked_year=target.asked_year,
+        )
+
+    def _metric(self, metric: str, target: Target) -> AskedFigure | None:
+        def lookup(concept: str, before: bool) -> StatedFact | None:
+            when = replace(target, end=_year_before(target.end)) if before else target
+            return self._of_concept(concept, when)
+
+        asked = self._asked
+        months = self._length(target)
+        done = compute(metrics()[metric], lookup, months=months, balances=asked.balances, year=asked.year)
+        if done is None:
+            return None
+        operands = tuple(one.stated for one in done.operands)
+        if len({one.fact.months for one in operands} - {0}) > 1:
+            return None
+        figure = self._figure(target, operands, done.value, done.unit, metric)
+        return replace(figure, formula=done.formula, absent=done.absent)
+
+    def _length(self, target: Target) -> int:
+        if target.months > 0:
+            return target.months
+        found = self._of_concept("revenue", target) or self._of_concept("net_income", target)
+        return found.fact.months if found else 12
+
+    def _share(self, target: Target) -> AskedFigure | None:
+        """One line as a part of another."""
+        part, whole = (self._line(line, target) for line in self._asked.lines[:2])
+        if part is None or whole is None or part.unit != whole.unit or not whole.value or part.metric or whole.metric:
+            return None
+        operands = (*part.operands, *whole.operands)
+        figure = self._figure(target, operands, part.value / whole.value * 100, "percent", "share")
+        return replace(figure, formula="{0} / {1}")
+
+    def _changes(self, line: Line, times: Sequence[Sequence[Target]]) -> AskedFigure | None:
+        """The change of a line between two periods: those that are named, or the named one and the one before it."""
+        if len(times) > 1:
+            ends = [(min(some[0].end for some in times), max(some[0].end for some in times))]
+            first = next(some for some in times if some[0].end == ends[0][0])
+            last = next(some for some in times if some[0].end == ends[0][1])
+            if len(times) > 2 and self._asked.relation != "compound":
+                return None
+            pairs = [(first[0], last[0]), (first[-1], last[-1])]
+        else:
+            back = 0.25 if self._asked.sequential else 1.0
+            pairs = [(replace(one, end=one.end - YEAR * back, asked_year=0), one) for one in times[0]]
+        for before, target in pairs:
+            later, earlier = self._line(line, target), self._line(line, before)
+            if later and earlier and later.period_end != earlier.period_end and later.unit == earlier.unit:
+                return self._change(line, later, earlier)
+        return None
+
+    def _change(self, line: Line, later: AskedFigure, earlier: AskedFigure) -> AskedFigure | None:
+        operands = (*later.operands, *earlier.operands)
+        grows = earlier.value > 0 and later.value >= 0 and later.unit != "percent"
+        growth = (later.value - earlier.value) / earlier.value * 100 if grows else None
+        figure = replace(
+            later,
+            value=later.value - earlier.value,
+            unit="points" if later.unit == "percent" else later.unit,
+            operands=operands,
+            metric="change",
+            formula_before=_moved(earlier.formula, len(later.operands)),
+            absent=tuple(dict.fromkeys((*later.absent, *earlier.absent))),
+            growth=growth,
+            later=later.value,
+            earlier=earlier.value,
+            of=line.id if line.kind == "metric" else "",
+        )
+        if self._asked.relation != "compound":
+            return figure
+        ends = [parse_iso(one.period_end) for one in (earlier, later)]
+        years = round((ends[1] - ends[0]) / YEAR) if ends[0] and ends[1] else 0
+        if growth is None or years < 1 or later.value <= 0:
+            return None
+        rate = (later.value / earlier.value) ** (Decimal(1) / years) - 1
+        return replace(figure, metric="compound_growth", value=rate * 100, unit="percent", growth=Decimal(years))
+
+    def _stated(self, line: Line, target: Target) -> StatedFact | None:
+        if line.kind == "concept":
+            return self._of_concept(line.id, target)
+        fitting = self._fitting(self._by_label[line.id], target)
+        if target.is_span and any(one.fact.months for one in fitting):  # a balance's row and that of its change
+            fitting = [one for one in fitting if one.fact.months]
+        if not fitting and (named := [one for one in self._by_label[line.id] if _concept_of(one)]):
+            return self._of_concept(_concept_of(named[0]), target)
+        if others := set(self._asked.others):  # the heading of the row, where several rows have its label
+            fitting = [one for one in fitting if one.fact.group and others <= set(name_key(one.fact.group))]
+        return fitting[0] if len({one.fact.value for one in fitting}) == 1 else None
+
+    def _of_concept(self, concept: str, target: Target) -> StatedFact | None:
+        fitting = self._fitting(self._by_concept[concept], target, concepts()[concept].statement)
+        if fitting:  # "net income attributable to" the company is its net income where both are stated
+            return next((one for one in fitting if goes_on(one.fact.label)), fitting[0])
+        instead = concepts()[concept].instead
+        other = self._fitting(self._by_concept[instead], target) if instead else []
+        return other[0] if other else None
+
+    def _fitting(self, facts: Sequence[StatedFact], target: Target, statement: str = "") -> list[StatedFact]:
+        """Facts of that period, the best first: of the right length, in their statement, in a primary one."""
+        near = [one for one in facts if (end := parse_iso(one.fact.period_end)) and abs(end - target.end) <= NEAR]
+        near.sort(
+            key=lambda one: (
+                one.fact.statement != statement,
+                STATEMENTS.index(one.fact.statement),
+                one.ordinal,
+                one.fact.start,
+            )
+        )
+        lengths = {one.fact.months for one in near} - {0}
+        if target.months > 0:
+            wanted = {months for months in lengths if abs(months - target.months) <= 1}
+            if not wanted and all(one.fact.statement == "cash_flow" for one in near):
+                wanted = {max(lengths)} if lengths else set()  # a quarter's cash flows are stated from the year's start
+        elif lengths:
+            wanted = {max(lengths)} if target.months == LONGEST else {min(lengths)}
+        else:
+            wanted = set()
+        return [one for one in near if not one.fact.months or one.fact.months in wanted]
+
+
+def _year_before(day: date) -> date:
+    return day - YEAR
+
+
+def _concept_of(one: StatedFact) -> str:
+    """Its concept; of a fact that was stored before its label had one, that."""
+    if one.fact.concept or one.fact.statement == "note":
+        return one.fact.concept
+    found = concept_of_label(one.fact.label, one.fact.statement, _kind_of(one))
+    return found.id if found else ""
+
+
+def _flow_elsewhere(one: StatedFact) -> str:
+    """The concept of a flow that is stated in another flow statement than its own: depreciation among the expenses."""
+    found = concept_of_label(one.fact.label, "", _kind_of(one)) if one.fact.months else None
+    return found.id if found and found.statement != "balance" and one.fact.statement != "note" else ""
+
+
+def _kind_of(one: StatedFact) -> str:
+    return "shares" if one.unit == "shares" else "per_share" if one.unit.endswith("/share") else ""
+
+
+def _labels(stated: Sequence[StatedFact]) -> dict[tuple[str, ...], str]:
+    """Printed labels of primary statements, as a question may say them."""
+    found: dict[tuple[str, ...], str] = {}
+    for one in stated:
+        label = one.fact.label
+        if one.fact.statement == "note":
+            continue
+        for form in (label, re.sub(r"\([^()]{0,80}\)|（[^（）]{0,80}）", " ", label)):
+            if key := name_key(form):
+                found.setdefault(key, label_key(label))
+    return found
+
+
+def _moved(formula: str, by: int) -> str:
+    """A formula over operands that come after `by` others."""
+    return _ADDED.sub(lambda match: f"{{{int(match[1]) + by}}}", formula)

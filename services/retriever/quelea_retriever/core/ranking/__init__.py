@@ -1,0 +1,1 @@
+"""Ranks candidates: what question and passage show, signals, features, weights."""

@@ -1,0 +1,1 @@
+"""What operators do to a knowledge base: migration, backup, restore, re-embedding."""
