@@ -1,6 +1,7 @@
 """The store that the gateway reads: a folder or an object store, evaluations in it as files of JSON.
 
-The layout is the one that `quelea_gateway.adapters.stores.evaluations` describes; docs/decisions/0017 says why it is files.
+The layout is the one that `quelea_gateway.adapters.stores.evaluations` describes; docs/decisions/0017 says why it is
+files.
 """
 
 from __future__ import annotations

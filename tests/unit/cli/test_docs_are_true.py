@@ -126,3 +126,19 @@ def test_every_module_of_a_service_has_its_place_in_the_readme(room: str) -> Non
     assert modules > {"__init__", "__main__"}
     lost = {one for one in modules - EVERYWHERE if not any(re.fullmatch(pattern, one) for pattern in patterns)}
     assert lost == set(), f"services/{room}/README.md, Where things are"
+
+
+@pytest.mark.parametrize("room", ["gateway", "retriever"])
+def test_every_room_of_a_service_is_named_in_the_readme_and_holds_few_modules(room: str) -> None:
+    """Folders are what a stranger guesses by: each has its line, and none has more modules than one look takes in."""
+    readme = (ROOT / "services" / room / "README.md").read_text("utf-8")
+    home = ROOT / "services" / room / f"quelea_{room}"
+    folders = {one.parent for one in tracked(f"services/{room}/quelea_{room}/**/*.py")} - {home}
+    shown = [one.relative_to(home) for one in folders if len(one.relative_to(home).parts) < 3]
+    assert len(shown) > 4
+    rooms = [one for one in shown if one.parts not in (("core",), ("adapters",), ("rest",))]
+    assert [str(one) for one in rooms if f"`{one}/`" not in readme] == []
+    counts = {one: len([*one.glob("[!_]*.py")]) for one in folders | {home}}
+    assert {one.name: count for one, count in counts.items() if count > 20} == {}
+    named = re.findall(r"`((?:core|adapters|rest)/[a-z_/]+(?:\.py|/))`", readme)
+    assert [one for one in named if not (home / one).exists()] == []
