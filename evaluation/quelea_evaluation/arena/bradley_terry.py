@@ -30,7 +30,11 @@ _NUMBERS_HELD = 8_000_000
 
 @dataclass(frozen=True)
 class Rating:
-    """Points, with the ends of the interval; both None where a model won or lost every game, or played none."""
+    """Points, with the ends of the interval.
+
+    Both ends are None where a model won or lost every game, or played none, and where all its games ended alike: drawn
+    anew they are the same games.
+    """
 
     rating: float
     low: float | None
@@ -136,7 +140,7 @@ def _with_intervals(
     low, high = np.quantile(drawn, ENDS, axis=0)
     return {
         name: Rating(float(best[i]), float(low[i]), float(high[i]))
-        if points[i][0] and points[i][1]
+        if points[i][0] and points[i][1] and low[i] < high[i]
         else Rating(float(best[i]), None, None)
         for i, name in enumerate(models)
     }

@@ -123,7 +123,9 @@ def _table(record: Record, rate: Rate, drawn: Mapping[str, Any]) -> dict[str, An
 
 def _leaderboard(record: Record, ratings: Mapping[str, Rating]) -> list[dict[str, Any]]:
     lines = []
-    for rank, model in enumerate(sorted(ratings, key=lambda name: -ratings[name].rating), 1):
+    for model in sorted(ratings, key=lambda name: -ratings[name].rating):
+        # Equal ratings share a rank, as in a sports table.
+        rank = 1 + sum(other.rating > ratings[model].rating for other in ratings.values())
         wins, ties, losses = record.total(model)
         own, games = ratings[model], wins + ties + losses
         lines.append(
@@ -166,7 +168,7 @@ def _notices(record: Record) -> Iterable[str]:
     if short := _missing_games(record):
         yield f"{short} games fewer than the fullest pair of each task would give: judgements may have failed."
     if few := sum(1 for games in together.values() if 0 < games < FEW_GAMES):
-        yield f"{few} pairs played fewer than {FEW_GAMES} games: their intervals are rough."
+        yield f"Pairs with fewer than {FEW_GAMES} games, whose intervals are rough: {few}."
 
 
 def _unmet(record: Record, together: Mapping[tuple[str, str], int]) -> list[str]:
@@ -189,6 +191,6 @@ def _missing_games(record: Record) -> int:
 def _bounds(ratings: Mapping[str, Rating]) -> Iterable[str]:
     if unbounded := [model for model, one in ratings.items() if one.low is None]:
         yield (
-            f"Without an interval, as all games were won, all were lost, or none was played: {', '.join(unbounded)}; "
-            "the prior alone keeps the rating finite."
+            f"Without an interval, as all games ended alike, or none was played: {', '.join(unbounded)}. Where all were "
+            "won or lost, the prior alone keeps the rating finite."
         )

@@ -74,12 +74,14 @@ def draw_radar(table: Mapping[str, Any]) -> bytes | None:
     for model in shown:
         ratings = [table["per_task"][task][model] for task in tasks]
         axes.plot([*angles, angles[0]], [*ratings, ratings[0]], linewidth=1.5, label=model)
-    axes.set_ylim(low - 0.1 * max(high - low, 10), high + 0.05 * max(high - low, 10))
+    room = max(high - low, 100)  # ratings that are the same are a ring, and no noise of decimals
+    axes.set_ylim(low - 0.1 * room, high + 0.05 * room)
     axes.set_xticks(angles, [label(task) for task in tasks], fontsize=8)
     axes.set_rlabel_position(math.degrees(angles[1]) / 2)
     for angle, text in zip(angles, axes.get_xticklabels(), strict=True):
         side = math.cos(angle)
         text.set_horizontalalignment("left" if side > 0.1 else "right" if side < -0.1 else "center")
+    axes.yaxis.set_major_formatter("{x:.0f}")
     axes.tick_params(axis="y", labelsize=7)
     axes.legend(loc="upper left", bbox_to_anchor=(1.3, 1.05), fontsize=8)
     axes.set_title("Rating by task", pad=24)

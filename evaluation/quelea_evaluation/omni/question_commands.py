@@ -231,7 +231,7 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     if empty:
         tell(f"topics without documents: {', '.join(empty)}")
     if gave_up := sum(cell["gave_up"] for cell in summary["cells"]):
-        tell(f"{gave_up} cells stay short: their calls are used up (--tries)")
+        tell(f"cells that stay short, as their calls are used up (--tries): {gave_up}")
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
     tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"

@@ -199,7 +199,7 @@ def test_a_writer_that_quotes_badly_is_asked_a_bounded_number_of_times(tmp_path:
     with asked_server(careless) as model:
         cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 3)["cells"][0]
         assert (cell["questions"], cell["writings"], cell["gave_up"]) == (0, 3, True)
-        assert "1 cells stay short" in (told := omni_again(tmp_path / "q", gateway, model, *only, "--tries", 3)), told
+        assert "used up (--tries): 1" in (told := omni_again(tmp_path / "q", gateway, model, *only, "--tries", 3)), told
         cell = generate(tmp_path / "q", gateway, model, *only, "--tries", 99)["cells"][0]
     assert (cell["writings"], cell["gave_up"]) == (10, False), "every pair of the five sections was tried"
 
