@@ -143,7 +143,11 @@ async def test_the_list_pages_and_filters(web):
 
 
 async def test_a_deleted_document_is_gone(web):
-    assert (await web.delete(f"/v1/documents/{APPLE}")).json() == {"document_id": APPLE, "passages": 8}
+    assert (await web.delete(f"/v1/documents/{APPLE}")).json() == {
+        "document_id": APPLE,
+        "passages": 8,
+        "answers_forgotten": 0,
+    }
     for method in ("GET", "DELETE"):
         response = await web.request(method, f"/v1/documents/{APPLE}")
         assert (response.status_code, response.json()["error"]["code"]) == (404, "NOT_FOUND")
