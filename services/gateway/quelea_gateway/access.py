@@ -72,8 +72,8 @@ class Access:
         redis: Where sessions are kept that several gateways share; None: in memory.
 
     Raises:
-        InvalidInput: keys are off and a listener can be reached from elsewhere, or the file of the OpenID provider
-            cannot be used.
+        InvalidInput: keys are off and a listener can be reached from elsewhere, or people are to sign in all the same;
+            or the file of the OpenID provider cannot be used.
     """
 
     def __init__(self, settings: Settings, redis: Redis | None = None) -> None:
@@ -83,11 +83,16 @@ class Access:
                 f"API keys are off (QUELEA_GATEWAY_AUTH=off), but {', '.join(open_to_all)} can be reached from other "
                 "machines. Listen on 127.0.0.1 or set QUELEA_GATEWAY_AUTH=keys."
             )
+        if settings.auth == "off" and settings.openid_file:
+            raise InvalidInput(
+                f"Nobody is asked who he is (QUELEA_GATEWAY_AUTH=off), so nobody signs in by {settings.openid_file}. "
+                "Set QUELEA_GATEWAY_AUTH=keys, or leave QUELEA_GATEWAY_OPENID_FILE empty."
+            )
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
         self.openid: OpenIdProvider | None = None
         self.sessions: Sessions | None = None
-        if settings.openid_file and self.required:
+        if settings.openid_file:
             sign_in = read_sign_in(Path(settings.openid_file))
             self.openid = OpenIdProvider(sign_in)
             if sign_in.login is not None:

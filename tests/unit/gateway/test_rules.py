@@ -220,6 +220,11 @@ def test_keys_may_be_off_on_loopback_only(which, listen):
     assert Access(Settings(auth="keys", **{which: listen})).required
 
 
+def test_nobody_signs_in_where_nobody_is_asked():
+    with pytest.raises(InvalidInput, match="Set QUELEA_GATEWAY_AUTH=keys, or leave QUELEA_GATEWAY_OPENID_FILE empty"):
+        Access(Settings(auth="off", openid_file="openid.toml"))
+
+
 @pytest.mark.parametrize("listen", ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1", "unix:/tmp/x"])
 def test_loopback(listen):
     assert is_loopback(listen)
