@@ -54,8 +54,18 @@ RunEvent = ServerEvent
 
 
 def server_event(name: str, text: str, number: str) -> ServerEvent:
-    """An event of a stream. Raises the ApiError that the event `error` carries; a run's own is one of its events."""
-    data = json.loads(text)
+    """An event of a stream.
+
+    Raises:
+        ApiError: What the event `error` carries; a run's own is one of its events.
+        UnexpectedAnswer: It is no JSON object.
+    """
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise UnexpectedAnswer(f"The event {name} of the stream is no JSON object: {text[:80]!r}")
     if name == "error" and "run" not in data:
         raise api_error(data)
     return ServerEvent(name, data, int(number) if number.isdecimal() else 0)

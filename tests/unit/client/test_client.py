@@ -197,6 +197,15 @@ def test_a_stream_ends_with_the_answer_and_its_errors_are_raised() -> None:
         list(Served(refused(404, "NOT_FOUND", "No.")).client().stream("?"))
 
 
+@pytest.mark.parametrize("text", ["<html>", "[1]", "null"])
+def test_an_event_that_is_no_object_is_no_gateways(text: str) -> None:
+    streamed = httpx2.Response(
+        200, text=f"event: error\ndata: {text}\n\n", headers={"content-type": "text/event-stream"}
+    )
+    with pytest.raises(UnexpectedAnswer, match="event error of the stream is no JSON object"):
+        list(Served(streamed).client().events("POST", "/v1/ask"))
+
+
 def job(state: str, done: int = 0, **more: Any) -> dict[str, Any]:
     return {
         "id": "j1", "filename": "a.pdf", "state": state, "stage": "parse", "progress": {"done": done, "total": 2},
