@@ -708,7 +708,7 @@ class AsyncClient:
             try:
                 headers = {"Accept": "text/event-stream"}
                 async with self._http.stream(method, path, headers=headers, **arguments) as answer:
-                    if answer.is_error:
+                    if not answer.is_success:
                         await answer.aread()
                         raise failure_of(answer)
                     begun = True
@@ -738,7 +738,7 @@ class AsyncClient:
             attempt += 1
             try:
                 answer = await self._http.request(method, path, **arguments)
-                if not answer.is_error:
+                if answer.is_success:
                     return answer
                 raise failure_of(answer)
             except (httpx2.HTTPError, QueleaError) as error:

@@ -106,8 +106,11 @@ class Connection:
         return Unreachable(f"The connection to {self.url} broke ({error or type(error).__name__}); try again.")
 
 
-def failure_of(answer: httpx2.Response) -> ApiError:
-    """The error that a response from 400 up is."""
+def failure_of(answer: httpx2.Response) -> QueleaError:
+    """The error that a response is which is no success."""
+    if answer.is_redirect:  # followed, a POST would become a GET; taken for the answer, nothing would have been done
+        to = answer.headers.get("location", "another address")
+        return UnexpectedAnswer(f"{answer.request.url} sends on to {to}; give the gateway's own address.")
     try:
         body = answer.json()
     except ValueError:

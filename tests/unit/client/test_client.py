@@ -139,6 +139,20 @@ def test_what_is_no_gateway_is_said() -> None:
         Served(httpx2.Response(500, text="oops")).client().info()
 
 
+def test_who_is_sent_elsewhere_is_told_where_and_nothing_counts_as_done(tmp_path: Path) -> None:
+    served = Served(httpx2.Response(308, headers={"location": "https://gate.example/v1"}))
+    client = served.client()
+    for call in (
+        lambda: client.delete_document("d1"),
+        lambda: client.download_original("d1", tmp_path / "d1.pdf"),
+        lambda: list(client.stream("?")),
+    ):
+        with pytest.raises(UnexpectedAnswer, match="sends on to https://gate.example/v1; give the gateway's own"):
+            call()
+    assert len(served.requests) == 3
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_what_changes_nothing_is_sent_again_and_not_for_ever() -> None:
     busy = refused(503, "UNAVAILABLE", "Wait.", {"retry-after": "0"})
     served = Served(busy, busy, httpx2.Response(200, json=ANSWER))
