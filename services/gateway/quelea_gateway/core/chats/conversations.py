@@ -79,8 +79,9 @@ def documents_of(answer: Mapping[str, Any]) -> frozenset[str]:
 def without(turn: SavedTurn, document_id: str) -> SavedTurn:
     """A turn that says nothing of a document's words any more.
 
-    An answer whose reader was shown it may be made of them, so its text goes whole, with figures and verdicts; its
-    other sources stay. Of one that only names it as further reading, the text stays.
+    An answer whose reader was shown it may be made of them, so its text goes whole, with figures and verdicts, and with
+    checks and notices, which name its figures; its other sources stay. Of one that only names it as further reading,
+    the text stays.
     """
     answer = dict(turn.answer)
     for part in _QUOTED:
@@ -89,7 +90,7 @@ def without(turn: SavedTurn, document_id: str) -> SavedTurn:
         ]
     if any(document_id in json.dumps(answer.get(part)) for part in _MADE_OF):
         gone = say("forgotten", str(answer.get("language") or "en"))
-        answer |= {"answer": gone, "figures": [], "grounding": None}
+        answer |= {"answer": gone, "figures": [], "grounding": None, "checks": [], "notices": []}
     return replace(turn, answer=answer)
 
 
