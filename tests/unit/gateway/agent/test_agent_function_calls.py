@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
+from quelea_gateway.core.agent.decision.token_budget import tokens
 from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_gateway.core.model import FunctionCall
 from quelea_kit.errors import Unavailable
@@ -177,6 +179,22 @@ async def test_a_context_that_is_too_small_for_functions_is_asked_for_json():
     _, journal = await done(world(model))
     assert not any(model.offered)
     assert [one["action"] for one in journal.of("step")] == ["kb-search", "finish"]
+
+
+async def test_functions_count_as_read_where_an_endpoint_does_not_count():
+    class Uncounted(SayingModel):
+        async def complete(self, messages, **more):
+            reply = await super().complete(messages, **more)
+            return replace(reply, prompt_tokens=0, completion_tokens=0)
+
+    model = Uncounted(good(action=[(call("kb-search", query="revenue"),), FINISH]), calls_functions=True)
+    _, journal = await done(world(model))
+    prompts = sum(tokens(one.text) for _, messages, _ in model.asked for one in messages)
+    functions = sum(
+        tokens(f"{one.name} {one.description} {one.parameters}") for offered in model.offered for one in offered
+    )
+    assert functions > 500
+    assert journal.used.prompt_tokens == prompts + functions
 
 
 async def test_an_example_has_functions_and_calls():
