@@ -121,6 +121,20 @@ async def test_whole_calls_without_an_index_and_with_objects_are_read(base_url: 
     assert pieces[-1].calls == (FunctionCall("search", '{"query": "现金"}'),) * 2
 
 
+async def test_whole_calls_without_an_index_come_in_chunks_of_their_own(base_url: str, script: Script) -> None:
+    script.deltas = [
+        fragment(None, "search", '{"query": "cash"}'),
+        fragment(None, "search", '{"que'),
+        fragment(None, arguments='ry": "debt"}'),
+    ]
+    async with endpoint(base_url) as chat:
+        pieces = await read(chat)
+    assert pieces[-1].calls == (
+        FunctionCall("search", '{"query": "cash"}'),
+        FunctionCall("search", '{"query": "debt"}'),
+    )
+
+
 async def test_a_model_is_tried_once_and_its_adapters_by_themselves(base_url: str, script: Script) -> None:
     async with endpoint(base_url) as chat:
         await read(chat)

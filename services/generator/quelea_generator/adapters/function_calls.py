@@ -53,13 +53,15 @@ class GatheredCalls:
         choices = chunk.get("choices")
         delta = (choices[0] if choices else {}).get("delta") or {}
         added = []
-        for at, fragment in enumerate(delta.get("tool_calls") or ()):
-            given = fragment.get("index")  # a server that sends whole calls may leave it out
-            index = at if given is None else int(given)
-            if index not in self._names and len(self._names) >= _MOST_CALLS:
-                continue
+        for fragment in delta.get("tool_calls") or ():
             function = fragment.get("function") or {}
             name, arguments = function.get("name") or "", function.get("arguments") or ""
+            given = fragment.get("index")
+            if given is None:  # of a server that sends whole calls, in one chunk or in several: a name begins the next
+                given = len(self._names) if name else max(self._names, default=0)
+            index = int(given)
+            if index not in self._names and len(self._names) >= _MOST_CALLS:
+                continue
             if isinstance(arguments, dict):  # as some servers have it
                 arguments = json.dumps(arguments, ensure_ascii=False)
             if not isinstance(name, str) or not isinstance(arguments, str):
