@@ -121,9 +121,16 @@ async def test_who_may_only_read_is_told_whom_to_ask_instead(tmp_path):
             body = {"question": "How many vehicles did Tesla deliver in 2024?", "collections": list(collections)}
             return (await web.post("/v1/ask", json=body, headers={"Authorization": f"Bearer {known[name]}"})).json()
 
+        async def complete(name):
+            message = {"role": "user", "content": "How many vehicles did Tesla deliver in 2024?"}
+            body = {"model": "quelea", "messages": [message]}
+            headers = {"Authorization": f"Bearer {known[name]}"}
+            return (await web.post("/v1/chat/completions", json=body, headers=headers)).json()["quelea"]
+
+        assert [one["company"] for one in (await complete("writer"))["offers"]] == ["TSLA"]
         assert [one["company"] for one in (await ask("writer"))["offers"]] == ["TSLA"]
         assert [one["company"] for one in (await ask("writes elsewhere", "deals"))["offers"]] == ["TSLA"]
-        for refused in (await ask("reader"), await ask("writes elsewhere")):
+        for refused in (await ask("reader"), await ask("writes elsewhere"), await complete("reader")):
             assert refused["offers"] == []
             assert "could be fetched (TSLA 10-K). You may only read here" in " ".join(refused["notices"])
 

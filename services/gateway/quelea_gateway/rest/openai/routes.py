@@ -41,9 +41,10 @@ from quelea_gateway.rest.openai.schemas import (
 )
 from quelea_gateway.rest.openai.sources import is_open_webui, source_events, url_citations
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
-from quelea_gateway.rest.state import base_url, gateway_of, key_of, read_in
+from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import EVENTS, respond, while_there
+from quelea_gateway.rights import may_fetch
 
 router = APIRouter(tags=["openai"])
 
@@ -84,7 +85,8 @@ async def _require_model(gateway: Gateway, name: str) -> None:
         )
 
 
-async def _question(body: ChatIn, gateway: Gateway, tenant: str, *, as_json: bool) -> Question:
+async def _question(body: ChatIn, request: Request, *, as_json: bool) -> Question:
+    gateway = gateway_of(request)
     await _require_model(gateway, body.model)
     text, turns = conversation(body.messages)
     return rules.build(
@@ -99,8 +101,9 @@ async def _question(body: ChatIn, gateway: Gateway, tenant: str, *, as_json: boo
         stop=stops(body),
         top_p=body.top_p,
         seed=body.seed,
-        tenant=tenant,
+        tenant=key_of(request),
         strict=gateway.settings.strict if body.strict is None else body.strict,
+        may_fetch=may_fetch(principal_of(request), body.collections),
     )
 
 
@@ -196,7 +199,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
         return await openai_tasks.chat(body, task, request)
     if body.model == openai_agent.AGENT:
         return await openai_agent.chat(body, request)
-    question, base = await _question(body, gateway, key_of(request), as_json=bool(schema)), base_url(request)
+    question, base = await _question(body, request, as_json=bool(schema)), base_url(request)
     if schema:
         return await openai_json.chat(body, question, schema, request)
     if body.stream:
