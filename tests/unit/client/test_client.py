@@ -147,7 +147,7 @@ def test_who_is_sent_elsewhere_is_told_where_and_nothing_counts_as_done(tmp_path
         lambda: client.download_original("d1", tmp_path / "d1.pdf"),
         lambda: list(client.stream("?")),
     ):
-        with pytest.raises(UnexpectedAnswer, match="sends on to https://gate.example/v1; give the gateway's own"):
+        with pytest.raises(UnexpectedAnswer, match=r"sends on to https://gate\.example/v1; give the gateway's own"):
             call()
     assert len(served.requests) == 3
     assert not list(tmp_path.iterdir())
