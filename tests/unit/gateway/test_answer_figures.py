@@ -1,9 +1,11 @@
-"""The figures of an answer, as callers of REST and of gRPC read them."""
+"""The figures of an answer, as callers of REST and of gRPC read them, and as the generator does."""
 
 from __future__ import annotations
 
 from quelea_fintext.facts import Fact
+from quelea_gateway.adapters.services.generator import request_of
 from quelea_gateway.core.answers.evidence import figures_of
+from quelea_gateway.core.asking.question import Limits, build
 from quelea_gateway.core.model import Figure, Operand, Passage
 from quelea_gateway.rest.schemas import AskedFigureOut
 from quelea_gateway.service import _figure
@@ -12,15 +14,23 @@ FACT = Fact("income", "Gross profit", "gross_profit", "40", "USD", "2031-01-01",
 SALES = Fact("income", "Net sales", "revenue", "100", "USD", "2031-01-01", "2031-12-31", "100", 90, 93)
 OTHER = Passage(document_id="e", page=1, start=0, end=2, text="xx")
 PASSAGE = Passage(document_id="d", page=7, start=80, end=200, text="x" * 120)
-(FIGURE,) = figures_of(
-    [
-        Figure(
-            "Kestrel", "40", "percent", "2031-01-01", "2031-12-31",
-            (Operand(FACT, PASSAGE), Operand(SALES, PASSAGE)), "gross_margin", "{0} / {1}",
-        )
-    ],
-    [OTHER, PASSAGE],
+STATED = Figure(
+    "Kestrel", "40", "percent", "2031-01-01", "2031-12-31", (Operand(FACT, PASSAGE), Operand(SALES, PASSAGE)),
+    "gross_margin", "{0} / {1}",
 )  # fmt: skip
+(FIGURE,) = figures_of([STATED], [OTHER, PASSAGE])
+
+
+def test_to_the_generator_with_spans_of_the_evidence() -> None:
+    question = build("What was Kestrel's gross margin?", Limits())
+    (figure,) = request_of(question, (OTHER, PASSAGE), evidence_incomplete=False, figures=(STATED,)).figures
+    assert (figure.company, figure.metric, figure.value, figure.formula) == (
+        "Kestrel", "gross_margin", "40", "{0} / {1}",
+    )  # fmt: skip
+    assert [(one.passage, one.fact.label, one.fact.start, one.fact.end) for one in figure.operands] == [
+        (2, "Gross profit", 30, 32),
+        (2, "Net sales", 10, 13),
+    ]
 
 
 def test_over_rest() -> None:

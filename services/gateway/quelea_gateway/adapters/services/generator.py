@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, S
 import grpc
 from quelea.common.v1 import common_pb2
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
+from quelea_fintext.facts import fact_fields
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError, Unavailable
 
@@ -122,7 +123,8 @@ def _figure_to_wire(figure: Figure, evidence: tuple[Passage, ...]) -> common_pb2
     """A figure whose operands name their evidence by number, with spans of its text."""
     operands = []
     for one in figure.operands:
-        said = {**vars(one.fact), "start": one.fact.start - one.passage.start, "end": one.fact.end - one.passage.start}
+        fact, before = one.fact, one.passage.start
+        said = fact_fields(fact) | {"start": fact.start - before, "end": fact.end - before}
         operands.append(common_pb2.Operand(fact=common_pb2.Fact(**said), passage=evidence.index(one.passage) + 1))
     return common_pb2.Figure(**{**vars(figure), "operands": operands})
 
