@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,23 @@ def test_the_index_of_a_folder_names_every_page(folder: str) -> None:
     index = ROOT / "docs" / folder / "README.md"
     linked = set(re.findall(r"\]\(([^)/#]+\.md)\)", index.read_text("utf-8")))
     assert linked == {page.name for page in index.parent.glob("*.md")} - {"README.md"}
+
+
+def doubled(found: list[str]) -> list[str]:
+    return [one for one, count in Counter(found).items() if count > 1]
+
+
+@pytest.mark.parametrize("folder", ["decisions", "experiments"])
+def test_the_index_of_a_folder_names_a_page_once(folder: str) -> None:
+    """A merge keeps both lines, where a title was changed on one side."""
+    pages = re.findall(r"\]\(([^)/#]+\.md)\)", (ROOT / "docs" / folder / "README.md").read_text("utf-8"))
+    assert doubled(pages) == []
+
+
+def test_the_change_log_tells_a_change_once() -> None:
+    entries = re.findall(r"^- (.{40})", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert len(entries) > 50
+    assert doubled(entries) == []
 
 
 def test_what_the_readme_of_the_tests_names_is_there() -> None:
