@@ -146,6 +146,19 @@ def test_every_module_of_a_service_has_its_place_in_the_readme(room: str) -> Non
     assert lost == set(), f"services/{room}/README.md, Where things are"
 
 
+PRODUCT = ("cli", "client", "deploy", "evaluation", "libs", "services", "training")
+
+
+@pytest.mark.parametrize(
+    "room", [str(one.parent.relative_to(ROOT)) for one in tracked(*(f"{folder}/*README.md" for folder in PRODUCT))]
+)
+def test_every_module_that_the_table_of_a_readme_names_is_there(room: str) -> None:
+    tables = re.findall(r"^\|.*", (ROOT / room / "README.md").read_text("utf-8"), re.MULTILINE)
+    named = re.findall(r"`([a-z0-9_/]+\.py)`", "\n".join(tables))
+    there = [f"/{one.relative_to(ROOT)}" for one in tracked("*.py") if one.is_relative_to(ROOT / room)]
+    assert [one for one in named if not any(path.endswith(f"/{one}") for path in there)] == []
+
+
 @pytest.mark.parametrize("room", ["gateway", "retriever"])
 def test_every_room_of_a_service_is_named_in_the_readme_and_holds_few_modules(room: str) -> None:
     """Folders are what a stranger guesses by: each has its line, and none has more modules than one look takes in."""
