@@ -146,6 +146,17 @@ def test_every_module_of_a_service_has_its_place_in_the_readme(room: str) -> Non
     assert lost == set(), f"services/{room}/README.md, Where things are"
 
 
+@pytest.mark.parametrize("room", ["kit", "fintext"])
+def test_every_module_and_room_of_a_library_has_its_place_in_the_readme(room: str) -> None:
+    home = ROOT / "libs" / room / f"quelea_{room}"
+    named = set(re.findall(r"`([a-z_]+/?)`", (home.parent / "README.md").read_text("utf-8")))
+    modules = tracked(f"libs/{room}/quelea_{room}/*.py")
+    folders = {f"{one.parent.name}/" for one in modules if one.parent != home}
+    wanted = {one.stem for one in modules if one.stem != "__init__"} | folders
+    assert len(wanted) > 15
+    assert wanted - named == set()
+
+
 PRODUCT = ("cli", "client", "deploy", "evaluation", "libs", "services", "training")
 
 
