@@ -43,12 +43,16 @@ def digest(path: Path) -> str:
 
 def label_of(image: str) -> str:
     """What an image says it holds; empty when it is not there."""
-    found = subprocess.run(  # noqa: S603 - fixed command
-        ["docker", "image", "inspect", "--format", f'{{{{index .Config.Labels "{LABEL}"}}}}', image],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    form = f'{{{{index .Config.Labels "{LABEL}"}}}}'
+    try:
+        found = subprocess.run(  # noqa: S603 - fixed command
+            ["docker", "image", "inspect", "--format", form, image],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise Unbuildable("docker is not on this machine") from None
     return found.stdout.strip() if found.returncode == 0 else ""
 
 

@@ -34,6 +34,23 @@ def version() -> str:
     return found
 
 
+def content(name: str) -> str:
+    """Hash of an image's content, by its label.
+
+    Args:
+        name: As `make images` calls it.
+
+    Raises:
+        Unbuildable: The image is not here.
+    """
+    here = f"{name}:{version()}"
+    found = label_of(here)
+    if not found:
+        target = "runner-image" if name == runner.IMAGE else "images"
+        raise Unbuildable(f'{here} is not on this engine: make {target}, or say which to push (IMAGES="…")')
+    return found
+
+
 def push(name: str, registry: str, extra: str = "") -> str:
     """Push one image; `REGISTRY/NAME@sha256:…`.
 
@@ -45,15 +62,10 @@ def push(name: str, registry: str, extra: str = "") -> str:
     Raises:
         Unbuildable: The image is not here, or the registry did not take it; says which.
     """
-    here = f"{name}:{version()}"
-    content = label_of(here)
-    if not content:
-        target = "runner-image" if name == runner.IMAGE else "images"
-        raise Unbuildable(f"{here} is not on this engine: make {target}")
     there = f"{registry}/{name}"
     said = ""
-    for tag in filter(None, (content[:12], extra, version())):
-        run("docker", "tag", here, f"{there}:{tag}")
+    for tag in filter(None, (content(name)[:12], extra, version())):
+        run("docker", "tag", f"{name}:{version()}", f"{there}:{tag}")
         said = run("docker", "push", f"{there}:{tag}", seconds=_PUSH_SECONDS)
     digest = re.findall(r"digest: (sha256:[0-9a-f]{64})", said)
     if not digest:
@@ -71,12 +83,18 @@ def main() -> int:
     registry = options.registry.rstrip("/")
     if not _REGISTRY.fullmatch(registry):
         parser.error(f"{options.registry!r} is no registry: write host[:port][/folder] in small letters, no https://")
+    host = registry.partition("/")[0]
+    if host != "localhost" and not set(host) & set(".:"):
+        parser.error(f"Docker takes {host!r} for a folder of docker.io: write docker.io/{registry} if it is one")
     if options.tag and not _TAG.fullmatch(options.tag):
         parser.error(f"{options.tag!r} is no tag")
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no image {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    names = options.names or NAMES
     try:
-        for name in options.names or NAMES:
+        for name in names:
+            content(name)  # before anything goes up, so that what is there is whole
+        for name in names:
             print(push(name, registry, options.tag), flush=True)  # noqa: T201 - a command line prints
     except Unbuildable as error:
         print(f"push: {error}", file=sys.stderr)  # noqa: T201 - a command line prints

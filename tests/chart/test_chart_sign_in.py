@@ -94,6 +94,13 @@ def test_the_gateway_is_told_and_reaches_redis_and_the_provider(tls):
     assert world["to"][0]["ipBlock"]["except"]
 
 
+def test_what_an_mcp_client_asks_for_is_in_the_file(tmp_path):
+    things = render(merged(CHART, {"signIn": {"scopes": ["api://quelea/access"]}}))
+    [found] = [one for one in of_kind(things, "ConfigMap") if "openid.toml" in one["data"]]
+    (tmp_path / "openid.toml").write_text(found["data"]["openid.toml"], encoding="utf-8")
+    assert read(tmp_path / "openid.toml").scopes == ("api://quelea/access",)
+
+
 def test_without_it_the_gateway_has_neither():
     things = render({})
     main, told = gateway(things)
@@ -157,6 +164,7 @@ def test_a_redis_that_exists_is_the_gateways_too():
         ({"issuer": "http://login.example.com"}, "issuer"),
         ({"members": [{"group": "a", "rights": {"*": "own"}}]}, "must be one of 'read', 'write', 'manage'"),
         ({"members": [{"tenant": "a"}]}, "group"),
+        ({"scopes": ["openid profile"]}, "scopes"),
     ],
 )
 def test_what_cannot_work_is_refused(values, said):

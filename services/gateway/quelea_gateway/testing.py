@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -58,20 +59,22 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     usual["evaluations_url"] = f"memory://evaluations-{uuid.uuid4().hex}"
     usual["usage_url"] = f"memory://usage-{uuid.uuid4().hex}"
     usual["prompts_url"] = f"memory://prompts-{uuid.uuid4().hex}"
-    given = {**usual, "retriever_wait_seconds": 0, "query_plan": "none", **services.addresses, **settings}
-    gateway = build(Settings(**given))
-    running = Running(gateway)
-    await running.start()
-    try:
-        yield Stand(
-            url=f"http://127.0.0.1:{running.http_port}",
-            grpc=f"127.0.0.1:{running.grpc_port}",
-            world=world,
-            services=services,
-            gateway=gateway,
-            running=running,
-        )
-    finally:
-        await _end_http(running)
-        await running.stop()
-        await services.close()
+    with tempfile.TemporaryDirectory(prefix="quelea-keys-") as folder:
+        usual["keys_file"] = f"{folder}/keys.json"
+        given = {**usual, "retriever_wait_seconds": 0, "query_plan": "none", **services.addresses, **settings}
+        gateway = build(Settings(**given))
+        running = Running(gateway)
+        await running.start()
+        try:
+            yield Stand(
+                url=f"http://127.0.0.1:{running.http_port}",
+                grpc=f"127.0.0.1:{running.grpc_port}",
+                world=world,
+                services=services,
+                gateway=gateway,
+                running=running,
+            )
+        finally:
+            await _end_http(running)
+            await running.stop()
+            await services.close()

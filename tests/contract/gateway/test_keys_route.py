@@ -80,3 +80,10 @@ async def test_others_see_and_change_none(stand, web):
         assert (await other.post("/v1/keys", json={"name": "more", "administrator": True})).status_code == 403
         assert (await other.post(f"/v1/keys/{desk['id']}/rotate", json={})).status_code == 403
         assert (await other.delete(f"/v1/keys/{desk['id']}")).status_code == 403
+
+
+async def test_a_gateway_of_a_test_makes_keys_in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with standing() as running, client(running, "any") as web:
+        assert (await web.post("/v1/keys", json={"name": "desk"})).status_code == 201
+    assert list(tmp_path.iterdir()) == []

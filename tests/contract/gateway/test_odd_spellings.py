@@ -239,7 +239,8 @@ class Caller:
             # A page for a browser; or the MCP library's own sentence about a request that is none of its protocol.
             return (b"text/html" in head and len(body) > 20) or (b" 500 " not in head and body.startswith(_MCP_SAYS))
         if b" 503 " in first and isinstance(said, dict) and "dependencies" in said:
-            return True  # /readyz on a loaded machine: a service did not answer in time, and it says which
+            # /readyz on a loaded machine: a service did not answer in time, and it says which
+            return any(not one["ready"] and one["reason"] for one in said["dependencies"].values())
         error = said.get("error") if isinstance(said, dict) else None
         if not isinstance(error, dict):
             return False

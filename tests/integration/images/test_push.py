@@ -79,6 +79,8 @@ def test_an_image_is_pushed_under_its_tags_and_pulled_by_its_digest(engine: dock
     [
         (["https://registry.example.com"], "no https://"),
         (["registry.example.com/Team"], "small letters"),
+        (["team"], "write docker.io/team"),
+        (["team/desk", NAME], "write docker.io/team/desk"),
         (["registry.example.com", "quelea-gatway"], "no image quelea-gatway; there are quelea-gateway"),
         (["registry.example.com", "--tag", "a b"], "no tag"),
     ],

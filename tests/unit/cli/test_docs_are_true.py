@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,23 @@ def test_the_index_of_a_folder_names_every_page(folder: str) -> None:
     assert linked == {page.name for page in index.parent.glob("*.md")} - {"README.md"}
 
 
+def doubled(found: list[str]) -> list[str]:
+    return [one for one, count in Counter(found).items() if count > 1]
+
+
+@pytest.mark.parametrize("folder", ["decisions", "experiments"])
+def test_the_index_of_a_folder_names_a_page_once(folder: str) -> None:
+    """A merge keeps both lines, where a title was changed on one side."""
+    pages = re.findall(r"\]\(([^)/#]+\.md)\)", (ROOT / "docs" / folder / "README.md").read_text("utf-8"))
+    assert doubled(pages) == []
+
+
+def test_the_change_log_tells_a_change_once() -> None:
+    entries = re.findall(r"^- (.{40})", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert len(entries) > 50
+    assert doubled(entries) == []
+
+
 def test_what_the_readme_of_the_tests_names_is_there() -> None:
     """Both ways: a folder that it does not name is one that a stranger has to guess at."""
     named = set(re.findall(r"^\| `([a-z0-9]+)/`", (ROOT / "tests/README.md").read_text("utf-8"), re.MULTILINE))
@@ -126,6 +144,30 @@ def test_every_module_of_a_service_has_its_place_in_the_readme(room: str) -> Non
     assert modules > {"__init__", "__main__"}
     lost = {one for one in modules - EVERYWHERE if not any(re.fullmatch(pattern, one) for pattern in patterns)}
     assert lost == set(), f"services/{room}/README.md, Where things are"
+
+
+@pytest.mark.parametrize("room", ["kit", "fintext"])
+def test_every_module_and_room_of_a_library_has_its_place_in_the_readme(room: str) -> None:
+    home = ROOT / "libs" / room / f"quelea_{room}"
+    named = set(re.findall(r"`([a-z_]+/?)`", (home.parent / "README.md").read_text("utf-8")))
+    modules = tracked(f"libs/{room}/quelea_{room}/*.py")
+    folders = {f"{one.parent.name}/" for one in modules if one.parent != home}
+    wanted = {one.stem for one in modules if one.stem != "__init__"} | folders
+    assert len(wanted) > 15
+    assert wanted - named == set()
+
+
+PRODUCT = ("cli", "client", "deploy", "evaluation", "libs", "services", "training")
+
+
+@pytest.mark.parametrize(
+    "room", [str(one.parent.relative_to(ROOT)) for one in tracked(*(f"{folder}/*README.md" for folder in PRODUCT))]
+)
+def test_every_module_that_the_table_of_a_readme_names_is_there(room: str) -> None:
+    tables = re.findall(r"^\|.*", (ROOT / room / "README.md").read_text("utf-8"), re.MULTILINE)
+    named = re.findall(r"`([a-z0-9_/]+\.py)`", "\n".join(tables))
+    there = [f"/{one.relative_to(ROOT)}" for one in tracked("*.py") if one.is_relative_to(ROOT / room)]
+    assert [one for one in named if not any(path.endswith(f"/{one}") for path in there)] == []
 
 
 @pytest.mark.parametrize("room", ["gateway", "retriever"])

@@ -22,7 +22,7 @@
 {{/* The gateway's file: no secret is in it. */}}
 {{- define "quelea.signIn.toml" -}}
 {{- $in := .Values.signIn }}
-{{- $file := dict "issuer" $in.issuer "audiences" $in.audiences "groups_claim" $in.groupsClaim "subject_claim" $in.subjectClaim "members" $in.members }}
+{{- $file := dict "issuer" $in.issuer "audiences" $in.audiences "scopes" $in.scopes "groups_claim" $in.groupsClaim "subject_claim" $in.subjectClaim "members" $in.members }}
 {{- if $in.clientId }}
 {{- $login := dict "client_id" $in.clientId "session_seconds" $in.sessionSeconds "idle_seconds" $in.idleSeconds }}
 {{- if $in.existingSecret }}{{ $_ := set $login "client_secret_file" (printf "/etc/quelea/sign-in-client/%s" $in.secretKey) }}{{ end }}

@@ -75,7 +75,7 @@ class PassageRecord:
     table_head: str = ""
     """For a table that was cut: title, units and column header. Not part of text."""
     facts: str = ""
-    """The figures that it prints, packed (core/statement_facts.py); empty where there are none."""
+    """The figures that it prints, packed (core/figures/statement_facts.py); empty where there are none."""
     scanned: bool = False
     """OCR read it from a picture of its page."""
 
@@ -111,7 +111,7 @@ class Hit:
     list_number: int = 0
     """Which of the interleaved lists it comes from."""
     features: tuple[float, ...] = ()
-    """What the second stage saw of it (core/ranking_features.py); empty where there was none."""
+    """What the second stage saw of it (core/ranking/ranking_features.py); empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True)
