@@ -271,3 +271,18 @@ def test_what_does_not_add_up_over_time_has_no_remainder(more: dict[str, str]) -
         part = replace(part, fact=replace(part.fact, period_start=more["start"]))
     asked = "revenue" if unit == "USD" else "diluted EPS"
     assert figures(f"What was Kestrel's {asked} in the fourth quarter of fiscal 2030?", [year, part]) == []
+
+
+def whole_year(label: str, concept: str, value: str, **more: str) -> StatedFact:
+    """Of the year that ended on January 31, 2031."""
+    one = fact(label, concept, value, "2031-01-31", 12, **more)
+    return replace(one, fact=replace(one.fact, period_start="2030-02-01"))
+
+
+def test_a_remainder_is_of_one_line_and_not_with_what_answers_instead_of_it() -> None:
+    year = whole_year("Net earnings attributable to Kestrel", "net_income", "60")
+    part = to_date("Net earnings with those of minorities", "net_income_total", "50")
+    asked = "What was Kestrel's net income in the fourth quarter of fiscal 2030?"
+    assert figures(asked, [year, part]) == []
+    elsewhere = to_date("Net earnings attributable to Kestrel", "net_income", "45", statement="note")
+    assert figures(asked, [year, elsewhere]) == []

@@ -412,6 +412,9 @@ def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) 
         and abs(whole.fact.months - months) <= 1
         and abs(part.fact.months - (months - rest)) <= 1
         and whole.unit == part.unit
+        and whole.fact.statement == part.fact.statement
+        and _concept_of(whole) == _concept_of(part)  # not with what answers instead: income with minorities' share
+        and goes_on(whole.fact.label) == goes_on(part.fact.label)
         and not _kind_of(whole)
         and whole.unit not in ("percent", "points", "times", "days")
     )
