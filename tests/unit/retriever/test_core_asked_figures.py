@@ -286,3 +286,15 @@ def test_a_remainder_is_of_one_line_and_not_with_what_answers_instead_of_it() ->
     assert figures(asked, [year, part]) == []
     elsewhere = to_date("Net earnings attributable to Kestrel", "net_income", "45", statement="note")
     assert figures(asked, [year, elsewhere]) == []
+
+
+def test_a_balance_at_a_quarters_end_is_not_answered_with_its_change() -> None:
+    balance = fact("Vendor receivables", "", "210", "2031-01-31")
+    changes = [
+        whole_year("Vendor receivables", "", "-30", statement="cash_flow"),
+        to_date("Vendor receivables", "", "-45", statement="cash_flow"),
+    ]
+    (found,) = figures(
+        "What were Kestrel's vendor receivables in the fourth quarter of fiscal 2030?", [*FACTS, balance, *changes]
+    )
+    assert (found.metric, found.value) == ("", 210)

@@ -242,8 +242,9 @@ class _Company:
         found = self._line(line, target)
         if line.kind == "metric" or target.months <= 0:
             return found
-        if found and abs(found.operands[0].fact.months - target.months) <= 1:
-            return found
+        months = found.operands[0].fact.months if found else 0
+        if found and (abs(months - target.months) <= 1 or (not months and not target.is_span)):
+            return found  # the balance at the quarter's end, whose change may have a row of the same label
         return self._remainder(line, target) or found
 
     def _remainder(self, line: Line, target: Target) -> AskedFigure | None:
