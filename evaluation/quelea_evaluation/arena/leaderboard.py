@@ -191,6 +191,6 @@ def _missing_games(record: Record) -> int:
 def _bounds(ratings: Mapping[str, Rating]) -> Iterable[str]:
     if unbounded := [model for model, one in ratings.items() if one.low is None]:
         yield (
-            f"Without an interval, as all games ended alike, or none was played: {', '.join(unbounded)}. Where all were "
-            "won or lost, the prior alone keeps the rating finite."
+            f"Without an interval, as all games ended alike, or none was played: {', '.join(unbounded)}. "
+            "Where all were won or lost, the prior alone keeps the rating finite."
         )

@@ -142,7 +142,7 @@ def test_a_model_that_won_everything_has_no_interval() -> None:
     table = rate_games_table([Game(f"i{n}", "t", "a", "b", 1.0) for n in range(6)], resamples=50)
     assert table["overall"]["a"] > 1100
     assert table["leaderboard"][0]["low"] is None
-    assert any("all games were won" in notice for notice in table["notices"])
+    assert any("all games ended alike" in notice for notice in table["notices"])
 
 
 def test_groups_that_never_met_are_told_apart() -> None:
