@@ -145,6 +145,14 @@ def test_a_model_that_won_everything_has_no_interval() -> None:
     assert any("all games ended alike" in notice for notice in table["notices"])
 
 
+def test_models_with_the_same_results_share_a_rank() -> None:
+    games = [Game("x", "t", "a", "b", 0.5)]
+    for model in ("a", "b"):  # a and b fare alike; the arithmetic parts them by 2e-13 points
+        games += [Game("y", "t", model, "c", 1), Game("z", "t", model, "c", 1), Game("w", "t", model, "d", 0.5)]
+    table = rate_games_table(games, resamples=20)
+    assert {one["model"]: one["rank"] for one in table["leaderboard"]} == {"a": 1, "b": 1, "d": 3, "c": 4}
+
+
 def test_groups_that_never_met_are_told_apart() -> None:
     games = [("t", "a", "b", 1.0), ("t", "a", "b", 0.0), ("t", "c", "d", 1.0), ("t", "c", "d", 0.5)]
     notices = rate_table(build_record(games), resamples=10)["notices"]
