@@ -251,6 +251,8 @@ def test_an_answer_is_judged_by_its_own_passages_and_figure() -> None:
     assert (wrong.cites_rightly, wrong.right_figures) == (True, False)
     declined = judge(one, REFUSALS["en"], declined=True)
     assert (declined.cites_rightly, declined.right_figures, declined.answers) == (False, False, False)
+    failed = judge(one, "", declined=False)  # no answer came
+    assert (failed.cites_rightly, failed.right_figures, failed.answers) == (False, False, False)
     without = made_sample("b", task="declined")
     assert judge(without, REFUSALS["en"], declined=True).declines is True
     assert judge(without, "It was 5 [1].", declined=False).declines is False

@@ -46,7 +46,7 @@ def judge(sample: Sample, text: str, declined: bool) -> Judged:
     cited = markers(text)
     cites = bool(cited) and cited <= set(sample.right) and not declined
     figure = (not declined and _has(values(text), Decimal(sample.figure))) if sample.figure else None
-    return Judged(cites, figure, None, not declined)
+    return Judged(cites, figure, None, bool(text.strip()) and not declined)
 
 
 def _has(found: Sequence[Decimal], wanted: Decimal) -> bool:
