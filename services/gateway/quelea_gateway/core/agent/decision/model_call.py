@@ -101,7 +101,8 @@ async def ask(
         left = min(left, work.request.budget.seconds - work.elapsed if concluding else work.time_left)
         affordable = (work.request.budget.tokens - work.usage.tokens) if concluding else work.tokens_left
         messages = _messages(work, task, misfit, native=native)
-        if affordable < sum(tokens(one.text) for one in messages):
+        to_read = sum(tokens(one.text) for one in messages) + (task.functions_tokens if native else 0)
+        if affordable < to_read:
             work.out_of_tokens = True
             break
         if left <= 0:
@@ -120,14 +121,14 @@ async def ask(
         except Conflict:
             raise
         except (QueleaError, TimeoutError) as error:
-            await _after_failure(work, error, messages, left)
+            await _after_failure(work, error, to_read, left)
             continue
         work.failures = 0
         if reply.reason == NO_FUNCTIONS:  # nothing was asked of the model yet
             work.calls_functions = False
             attempt -= 1
             continue
-        _account(work, messages, reply)
+        _account(work, to_read, reply)
         try:
             value = read_calls(reply.calls, reply.text) if reply.calls and read_calls else decode(reply.text)
         except Misfit as error:
@@ -173,16 +174,16 @@ def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None, *, nati
     return [*first, Message("assistant", said or "-"), again]
 
 
-def _account(work: Work, messages: Sequence[Message], reply: Completed) -> None:
+def _account(work: Work, to_read: int, reply: Completed) -> None:
     asked, said = reply.prompt_tokens, reply.completion_tokens
     if not asked + said:  # an endpoint that does not count
-        asked, said = sum(tokens(one.text) for one in messages), tokens(_said(reply)[:100_000])
+        asked, said = to_read, tokens(_said(reply)[:100_000])
     work.count(tokens=asked + said, prompt_tokens=asked, completion_tokens=said, model_calls=1)
 
 
-async def _after_failure(work: Work, error: Exception, messages: Sequence[Message], left: float) -> None:
+async def _after_failure(work: Work, error: Exception, to_read: int, left: float) -> None:
     timed_out = isinstance(error, TimeoutError | DeadlineExceeded)  # then the engine has read the prompt
-    lost = sum(tokens(one.text) for one in messages) if timed_out else 0
+    lost = to_read if timed_out else 0
     work.count(model_calls=1, tokens=lost, prompt_tokens=lost)
     work.failures += 1
     if work.failures >= _FAILURES:
