@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
 from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core.draft.notation import parse_group
+from quelea_kit.errors import Unavailable
 from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint
-from quelea_training.writer import agent_runs, facts, weaverbird
+from quelea_training.writer import agent_runs, facts, proof, weaverbird
 from quelea_training.writer.drafts import NotComputed, compute, markers, values
+from quelea_training.writer.generator import Limits, Reply
 from quelea_training.writer.model import Sample, load, read_samples, refuse_held_out, write_samples
 from quelea_training.writer.proof import choose, judge
 from quelea_training.writer.questions import Answered, Shape, samples_of, write_answer
@@ -267,3 +271,39 @@ def test_held_out_questions_come_with_their_twins() -> None:
     assert len({one.question for one in chosen}) == 2
     with pytest.raises(BadInput, match="no question of these samples is held out"):
         choose([one for one in made if one.split == "train"], 2)
+
+
+def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    away = {"b"}
+
+    class Engine:
+        def __init__(self, address: str) -> None:
+            assert address == "here"
+
+        async def answer(self, sample: Sample, as_of: str) -> Reply:
+            asked.append(sample.id)
+            if sample.id in away:
+                raise Unavailable("The engine is away.")
+            return Reply("It was {5 [1]}.", declined=False, prompt_version=as_of)
+
+        async def close(self) -> None:
+            """Nothing is open."""
+
+    monkeypatch.setattr(proof, "Generator", Engine)
+    monkeypatch.setattr(proof, "running_generator", lambda *_: contextlib.nullcontext("here"))
+    samples = [made_sample(name, split="test", right=(1,), figure="5", question=name) for name in ("a", "b")]
+    write_samples(tmp_path / "samples", samples, {})
+    system = {"tuned": Address("model", "http://127.0.0.1:1/v1")}
+
+    def test() -> dict[str, Any]:
+        return proof.test(
+            [tmp_path / "samples"], samples, system, Limits(), tmp_path / "test", key="", as_of="", say=lambda _: None
+        )
+
+    found = test()
+    assert (found["failed"], found["means"]["tuned/right_figures"]["mean"]) == ({"tuned": 1}, 0.5)
+    away.clear()
+    found = test()
+    assert (found["failed"], found["means"]["tuned/right_figures"]["mean"]) == ({"tuned": 0}, 1.0)
+    assert asked == ["a", "b", "b"]
