@@ -262,6 +262,18 @@ def test_an_answer_is_judged_by_its_own_passages_and_figure() -> None:
     assert judge(without, "It was 5 [1].", declined=False).declines is False
 
 
+def test_the_answer_of_a_sample_is_right_by_its_own_figure() -> None:
+    """Of a set that rounds to whole numbers, too."""
+    given = asked("What is the change of net sales?", "-1", derivation="(81,797-82,959)/82,959", percent=True)
+    written = write_answer(given, [OTHER, TABLE, PROSE], "d")
+    assert written is not None
+    one = made_sample("a", right=written.right, figure=written.figure, task="computed")
+    assert judge(one, written.text, declined=False).right_figures is True
+    assert judge(one, "It fell by {2 [2]}%.", declined=False).right_figures is False
+    other = asked("What is the change of net sales?", "-2", derivation="(81,797-82,959)/82,959", percent=True)
+    assert write_answer(other, [OTHER, TABLE, PROSE], "d") is None
+
+
 def test_held_out_questions_come_with_their_twins() -> None:
     pairs, answered = questions()
     made = list(samples_of(answered, pairs, Shape()))
