@@ -202,6 +202,15 @@ def test_weaverbirds_four_kinds(tmp_path: Path) -> None:
         list(weaverbird.open_questions(file, "own", seed=0, dev=0.0, test=0.0))
 
 
+def test_a_question_with_a_document_is_asked_where_the_part_that_is_shown_answers() -> None:
+    body = "The exporters sold more than ever before. " * 40 + "The importers bought less."
+    one = passage("l", document="d", text=body, source="stored")
+    asked_for = Answered("Who bought less?", "d", ("importers",), "", is_percent=False)
+    pairs = Pairs({one.id: one}, (pair(asked_for.question, one, source="stored"),))
+    made = weaverbird.samples_of(pairs, {("d", asked_for.question): asked_for})
+    assert "close-book" not in {each.task for each in made}
+
+
 def step(run: str, subtask: str, outcome: str, said: str = "Do it.") -> dict[str, Any]:
     messages = [{"role": "user", "content": said}]
     return {
