@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import hash_file, write_json
 from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core.draft.notation import parse_group
 from quelea_kit.errors import Unavailable
-from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint
-from quelea_training.writer import agent_runs, facts, proof, weaverbird
+from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint, held_out, write_pairs
+from quelea_training.writer import agent_runs, facts, making, proof, weaverbird
 from quelea_training.writer.drafts import NotComputed, compute, markers, values
 from quelea_training.writer.generator import Limits, Reply
 from quelea_training.writer.model import Sample, load, read_samples, refuse_held_out, write_samples
@@ -328,3 +329,23 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, monkeypatch
     found = test()
     assert (found["failed"], found["means"]["tuned/right_figures"]["mean"]) == ({"tuned": 0}, 1.0)
     assert asked == ["a", "b", "b"]
+
+
+def test_runs_that_quote_any_page_of_a_tested_document_are_left_out(tmp_path: Path) -> None:
+    words = "This page of the document that is tested with answers no question of the set, and is long enough."
+    answers = passage("d:1:0-10", document="d", text="Net sales were 5.")
+    beside = passage("d:2:0-99", document="d", page=2, text=words)
+    pairs, runs = tmp_path / "pairs", tmp_path / "runs"
+    found = Pairs({one.id: one for one in (answers, beside)}, (pair("What were net sales?", answers, split="test"),))
+    write_pairs(pairs, found)
+    hashes = {name: hash_file(pairs / name) for name in ("pairs.jsonl", "passages.jsonl")}
+    write_json(
+        pairs / "manifest.json",
+        {"format": 1, "files": hashes, "held_out": held_out(found.passages.values(), found.pairs)},
+    )
+    runs.mkdir()
+    rows = [step("one", "plan", "ok"), step("one", "action", "ok", words), step("one", "answer", "grounded")]
+    (runs / "2026-11-27-1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    given = making.Given(pairs=(pairs,), runs=runs, licence="own")
+    made = making.make(tmp_path / "out", given, making.Plan(dev=0, test=0), Limits(), lambda _: None)
+    assert sorted(one.task for one in made) == ["answer", "plan"]
