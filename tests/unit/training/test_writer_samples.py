@@ -21,7 +21,7 @@ from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint, held_
 from quelea_training.writer import agent_runs, facts, making, proof, weaverbird
 from quelea_training.writer.drafts import NotComputed, compute, markers, values
 from quelea_training.writer.generator import Limits, Reply
-from quelea_training.writer.model import Sample, load, read_samples, refuse_held_out, write_samples
+from quelea_training.writer.model import Sample, Shown, load, read_samples, refuse_held_out, write_samples
 from quelea_training.writer.proof import choose, judge
 from quelea_training.writer.questions import Answered, Shape, samples_of, write_answer
 from unit.training.made import pair, passage
@@ -349,3 +349,11 @@ def test_runs_that_quote_any_page_of_a_tested_document_are_left_out(tmp_path: Pa
     given = making.Given(pairs=(pairs,), runs=runs, licence="own")
     made = making.make(tmp_path / "out", given, making.Plan(dev=0, test=0), Limits(), lambda _: None)
     assert sorted(one.task for one in made) == ["answer", "plan"]
+
+
+def test_a_document_that_is_held_out_is_no_evidence_of_training_either() -> None:
+    shown = Shown("held:3:0-20", "Elsewhere\t5", "", "", is_table=True)
+    one = made_sample("a", evidence=(shown,))
+    with pytest.raises(BadInput, match="shows document held, which is held out"):
+        refuse_held_out([one], [{"documents": ["held"], "texts": []}])
+    refuse_held_out([made_sample("a", evidence=(shown,), split="test")], [{"documents": ["held"], "texts": []}])
