@@ -143,7 +143,12 @@ def test_a_rubric_takes_a_judge(tmp_path: Path) -> None:
         ("净销售额为817.97亿美元。", "81797000000", True),
         ("Net sales were $82 billion.", "81797000000", False),  # too round to tell
         ("Net sales were $81.9 billion.", "81797000000", False),
+        ("Net sales were $81,797 thousand.", "81797000000", False),
+        ("Net sales were $81,797bn.", "81797000000", False),
+        ("净销售额为81,797亿美元。", "81797000000", False),
+        ("Net sales, in millions: 81,797.", "81797000000", True),
         ("It was 25.93%.", "25.933714%", True),
+        ("It sold 25.9 million units.", "25.933714%", False),
         ("It was 26 percent.", "25.933714%", True),
         ("It was 25.9 percent, see [26].", "25.933714%", True),
         ("It was 0.2593.", "25.933714%", False),
