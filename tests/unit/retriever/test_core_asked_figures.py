@@ -273,9 +273,9 @@ def test_what_does_not_add_up_over_time_has_no_remainder(more: dict[str, str]) -
     assert figures(f"What was Kestrel's {asked} in the fourth quarter of fiscal 2030?", [year, part]) == []
 
 
-def whole_year(label: str, concept: str, value: str, **more: str) -> StatedFact:
+def whole_year(label: str, concept: str, value: str, document: DocumentFacts = ANNUAL, **more: str) -> StatedFact:
     """Of the year that ended on January 31, 2031."""
-    one = fact(label, concept, value, "2031-01-31", 12, **more)
+    one = fact(label, concept, value, "2031-01-31", 12, document, **more)
     return replace(one, fact=replace(one.fact, period_start="2030-02-01"))
 
 
@@ -298,3 +298,14 @@ def test_a_balance_at_a_quarters_end_is_not_answered_with_its_change() -> None:
         "What were Kestrel's vendor receivables in the fourth quarter of fiscal 2030?", [*FACTS, balance, *changes]
     )
     assert (found.metric, found.value) == ("", 210)
+
+
+def test_a_restated_year_has_no_remainder_over_months_that_were_not_restated() -> None:
+    later = replace(ANNUAL, id="b", period=ReportingPeriod("FY2031", 2031, 0, "2032-01-31"), published="2032-03-20")
+    asked = "What was Kestrel's revenue in the fourth quarter of fiscal 2030?"
+    stated = [whole_year("Net sales", "revenue", "1200"), to_date("Net sales", "revenue", "850")]
+    assert values(asked, stated) == ["350"]
+    anew = whole_year("Net sales", "revenue", "1180", document=later)
+    assert values(asked, [*stated, anew]) == []
+    part = to_date("Net sales", "revenue", "840")
+    assert values(asked, [*stated, anew, replace(part, document=replace(later, id="m"))]) == ["340"]

@@ -150,7 +150,9 @@ class _Company:
         labels = _labels(stated)
         self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels)
         basis = "parent" if self._asked.parent else "consolidated"
-        facts = FactQuery(statements=frozenset(STATEMENTS), basis=basis).select(stated)
+        wanted = FactQuery(statements=frozenset(STATEMENTS), basis=basis, include_doubtful=True).select(stated)
+        self._restated = {_of_period(one) for one in wanted if one.restated}
+        facts = [one for one in wanted if not (one.fact.failed or one.restated)]
         self._by_concept: dict[str, list[StatedFact]] = defaultdict(list)
         self._by_label: dict[str, list[StatedFact]] = defaultdict(list)
         for one in facts:
@@ -252,7 +254,12 @@ class _Company:
         for months in (one for one in _TO_DATE if one > target.months):
             whole = self._stated(line, replace(target, months=months, is_span=True))
             part = self._stated(line, replace(before, months=months - target.months))
-            if whole and part and _is_first_part(part, whole, months, target.months):
+            if (
+                whole
+                and part
+                and _is_first_part(part, whole, months, target.months)
+                and (_of_period(whole) in self._restated) is (_of_period(part) in self._restated)
+            ):
                 value = whole.amount - part.amount
                 figure = self._figure(target, (whole, part), value, whole.unit, "remainder")
                 after = parse_iso(part.fact.period_end)
@@ -419,6 +426,12 @@ def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) 
         and not _kind_of(whole)
         and whole.unit not in ("percent", "points", "times", "days")
     )
+
+
+def _of_period(one: StatedFact) -> tuple[str, str, str, str]:
+    """What is stated again where a line of a period is restated."""
+    fact = one.fact
+    return _concept_of(one) or label_key(fact.label), fact.period_start, fact.period_end, fact.unit
 
 
 def _year_before(day: date) -> date:
