@@ -309,3 +309,18 @@ def test_a_restated_year_has_no_remainder_over_months_that_were_not_restated() -
     assert values(asked, [*stated, anew]) == []
     part = to_date("Net sales", "revenue", "840")
     assert values(asked, [*stated, anew, replace(part, document=replace(later, id="m"))]) == ["340"]
+
+
+@pytest.mark.parametrize(
+    ("label", "concept", "asked"),
+    [
+        ("Cash and cash equivalents at end of period", "cash_at_end", ""),
+        ("Cash and restricted cash, ending balances", "", ""),
+        ("Weighted average borrowings", "", ""),
+        ("期末现金及现金等价物余额", "cash_at_end", "Kestrel 2030财年第四季度的期末现金及现金等价物余额是多少？"),
+    ],
+)
+def test_what_is_of_a_day_or_an_average_has_no_remainder(label: str, concept: str, asked: str) -> None:
+    asked = asked or f"What was Kestrel's {label.lower()} in the fourth quarter of fiscal 2030?"
+    year, part = (line(label, concept, "60", statement="cash_flow") for line in (whole_year, to_date))
+    assert not any(one.metric for one in figures(asked, [year, part]))

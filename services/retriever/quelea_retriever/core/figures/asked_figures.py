@@ -16,6 +16,7 @@ from itertools import pairwise, product, takewhile
 from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
 from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import compute, metrics
 from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.nouns import in_nouns
@@ -36,6 +37,7 @@ _MOST_OF_SERIES = 5
 """Periods of a series where the question does not say how many."""
 _TO_DATE = (6, 9, 12)
 """Months from the beginning of a year to the end of its quarters, but the first."""
+_OF_DAY = LANGUAGES.pattern("passages.of_day")
 _ADDED = re.compile(r"\{(\d+)\}")
 
 
@@ -412,7 +414,8 @@ class _Company:
 
 
 def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) -> bool:
-    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares."""
+    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares, no cash at
+    the end of the period."""
     starts = [parse_iso(one.fact.period_start) for one in (part, whole)]
     return (
         all(starts)
@@ -424,6 +427,7 @@ def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) 
         and _concept_of(whole) == _concept_of(part)  # not with what answers instead: income with minorities' share
         and goes_on(whole.fact.label) == goes_on(part.fact.label)
         and not _kind_of(whole)
+        and not _OF_DAY.search(whole.fact.label)
         and whole.unit not in ("percent", "points", "times", "days")
     )
 
