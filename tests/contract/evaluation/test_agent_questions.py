@@ -52,11 +52,13 @@ class Gateway:
     def __init__(self) -> None:
         self.looks: dict[str, int] = {}
         self.questions: list[str] = []
-        self.away = False
+        self.away = self.locked = False
 
     def __call__(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if self.away:
             return 503, {"error": {"message": "It is restarting."}}
+        if self.locked:
+            return 401, {"error": {"message": "The key is not known."}}
         if body:
             self.questions.append(body["question"])
             return 202, {"id": f"run-{len(self.questions)}", "state": "queued"}
@@ -111,6 +113,16 @@ def test_a_run_goes_on_where_the_gateway_was_away(tmp_path: Path) -> None:
         agent("run", questions, "--out", out, "--gateway", gateway.url)
         assert len(scripted.questions) == len(ROWS)  # also the one that failed for good
         assert "other settings" in agent("run", questions, "--out", out, "--gateway", gateway.url, "--steps", 3, code=1)
+
+
+def test_a_key_that_is_put_right_has_every_question_asked(tmp_path: Path) -> None:
+    questions, out = write(tmp_path / "own.jsonl", ROWS), tmp_path / "run"
+    scripted = Gateway()
+    with asked_server(scripted) as gateway:
+        scripted.locked = True
+        assert "4 questions, 4 failed" in agent("run", questions, "--out", out, "--gateway", gateway.url)
+        scripted.locked = False
+        assert "4 questions, 1 failed" in agent("run", questions, "--out", out, "--gateway", gateway.url)
 
 
 def test_a_rubric_takes_a_judge(tmp_path: Path) -> None:
