@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from quelea_fintext.quantities import SCALES
 from quelea_fintext.text import normalise
 
 from quelea_evaluation.agent.questions import AgentQuestion, Figure
@@ -15,21 +16,28 @@ from quelea_evaluation.metrics.intervals import mean_interval
 from quelea_evaluation.reports.store import Row
 
 _NUMBER = re.compile(r"(?<![\d.])(\d{1,3}(?:,\d{3})++(?:\.\d+)?|\d+(?:\.\d+)?)")
+_WORD = re.compile(r"[ -]?([a-z]+|[十百千万亿]{1,2})", re.IGNORECASE)
+"""Behind a number: perhaps its scale."""
 _MARKER = re.compile(r"\[\d+\]")
 _SCALES = tuple(Decimal(10) ** power for power in (0, 3, 4, 6, 8, 9))
-"""As written, in thousands, 万, millions, 亿, billions."""
+"""Of a number without a word of its own: as written, in thousands, 万, millions, 亿, billions."""
 _LEAST_DIGITS = 3
 """Of a figure as stated: a rounder one would be met by luck. Of a percentage two, which is how they are written."""
 
 
 def states(text: str, figure: Figure) -> bool:
-    """The figure stands in the text, at any scale, rounded as it is written there."""
-    scales = _SCALES[:1] if figure.is_percent else _SCALES
+    """The figure stands in the text, at the scale that is written there or at any, rounded as it is written."""
     least = min(2 if figure.is_percent else _LEAST_DIGITS, _digits(figure.value))
-    for match in _NUMBER.finditer(_MARKER.sub(" ", normalise(text))):
+    plain = _MARKER.sub(" ", normalise(text))
+    for match in _NUMBER.finditer(plain):
         said = Decimal(match[1].replace(",", ""))
         if _digits(said) < least:
             continue
+        word = _WORD.match(plain, match.end())
+        written = SCALES.get(word[1].lower()) if word else None
+        if written and figure.is_percent:
+            continue
+        scales = (Decimal(written),) if written else _SCALES[:1] if figure.is_percent else _SCALES
         step = Decimal(1).scaleb(min(0, int(said.as_tuple().exponent)))
         if any(said == (figure.value / scale).quantize(step, ROUND_HALF_UP) for scale in scales):
             return True

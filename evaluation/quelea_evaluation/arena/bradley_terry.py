@@ -28,6 +28,10 @@ _CLOSE = 1e-10
 _NUMBERS_HELD = 8_000_000
 
 
+SAME = 1e-6
+"""Points: ratings that are nearer to each other differ by how floats are rounded, and are equal."""
+
+
 @dataclass(frozen=True)
 class Rating:
     """Points, with the ends of the interval.
@@ -140,7 +144,7 @@ def _with_intervals(
     low, high = np.quantile(drawn, ENDS, axis=0)
     return {
         name: Rating(float(best[i]), float(low[i]), float(high[i]))
-        if points[i][0] and points[i][1] and low[i] < high[i]
+        if points[i][0] and points[i][1] and high[i] - low[i] > SAME
         else Rating(float(best[i]), None, None)
         for i, name in enumerate(models)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from quelea_evaluation.arena.bradley_terry import Game, Rating, rate_games, rate_record, separate_groups
+from quelea_evaluation.arena.bradley_terry import SAME, Game, Rating, rate_games, rate_record, separate_groups
 from quelea_evaluation.arena.elo import count_wins, rate_elo
 from quelea_evaluation.arena.record import Record, build_record, few_shot, zero_shot
 from quelea_evaluation.inputs import BadInput
@@ -125,7 +125,7 @@ def _leaderboard(record: Record, ratings: Mapping[str, Rating]) -> list[dict[str
     lines = []
     for model in sorted(ratings, key=lambda name: -ratings[name].rating):
         # Equal ratings share a rank, as in a sports table.
-        rank = 1 + sum(other.rating > ratings[model].rating for other in ratings.values())
+        rank = 1 + sum(other.rating > ratings[model].rating + SAME for other in ratings.values())
         wins, ties, losses = record.total(model)
         own, games = ratings[model], wins + ties + losses
         lines.append(
@@ -191,6 +191,6 @@ def _missing_games(record: Record) -> int:
 def _bounds(ratings: Mapping[str, Rating]) -> Iterable[str]:
     if unbounded := [model for model, one in ratings.items() if one.low is None]:
         yield (
-            f"Without an interval, as all games ended alike, or none was played: {', '.join(unbounded)}. Where all "
-            "were won or lost, the prior alone keeps the rating finite."
+            f"Without an interval, as all games ended alike, or none was played: {', '.join(unbounded)}. "
+            "Where all were won or lost, the prior alone keeps the rating finite."
         )

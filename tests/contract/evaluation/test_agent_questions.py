@@ -52,11 +52,13 @@ class Gateway:
     def __init__(self) -> None:
         self.looks: dict[str, int] = {}
         self.questions: list[str] = []
-        self.away = False
+        self.away = self.locked = False
 
     def __call__(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if self.away:
             return 503, {"error": {"message": "It is restarting."}}
+        if self.locked:
+            return 401, {"error": {"message": "The key is not known."}}
         if body:
             self.questions.append(body["question"])
             return 202, {"id": f"run-{len(self.questions)}", "state": "queued"}
@@ -113,6 +115,16 @@ def test_a_run_goes_on_where_the_gateway_was_away(tmp_path: Path) -> None:
         assert "other settings" in agent("run", questions, "--out", out, "--gateway", gateway.url, "--steps", 3, code=1)
 
 
+def test_a_key_that_is_put_right_has_every_question_asked(tmp_path: Path) -> None:
+    questions, out = write(tmp_path / "own.jsonl", ROWS), tmp_path / "run"
+    scripted = Gateway()
+    with asked_server(scripted) as gateway:
+        scripted.locked = True
+        assert "4 questions, 4 failed" in agent("run", questions, "--out", out, "--gateway", gateway.url)
+        scripted.locked = False
+        assert "4 questions, 1 failed" in agent("run", questions, "--out", out, "--gateway", gateway.url)
+
+
 def test_a_rubric_takes_a_judge(tmp_path: Path) -> None:
     file, out = tmp_path / "public.csv", tmp_path / "run"
     with file.open("w", encoding="utf-8", newline="") as table:
@@ -143,7 +155,12 @@ def test_a_rubric_takes_a_judge(tmp_path: Path) -> None:
         ("净销售额为817.97亿美元。", "81797000000", True),
         ("Net sales were $82 billion.", "81797000000", False),  # too round to tell
         ("Net sales were $81.9 billion.", "81797000000", False),
+        ("Net sales were $81,797 thousand.", "81797000000", False),
+        ("Net sales were $81,797bn.", "81797000000", False),
+        ("净销售额为81,797亿美元。", "81797000000", False),
+        ("Net sales, in millions: 81,797.", "81797000000", True),
         ("It was 25.93%.", "25.933714%", True),
+        ("It sold 25.9 million units.", "25.933714%", False),
         ("It was 26 percent.", "25.933714%", True),
         ("It was 25.9 percent, see [26].", "25.933714%", True),
         ("It was 0.2593.", "25.933714%", False),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from quelea_training.long_runs import Budget, last_checkpoint
 from quelea_training.sets.manifest import make, verify
 from quelea_training.writer import running, training
 from quelea_training.writer.generator import Limits, write_prompts
-from quelea_training.writer.model import Sample, Shown, write_samples
+from quelea_training.writer.model import Sample, Shown, read_samples, write_samples
 from quelea_training.writer.recipe import Recipe
 from quelea_training.writer.running import Order
 from safetensors.torch import load_file
@@ -202,6 +203,23 @@ def test_memory_and_long_samples_are_spoken_of(
     monkeypatch.setattr(training._Trainer, "training_step", too_large)
     with pytest.raises(long_runs.OutOfMemory, match=r"lower --batch \(2\) and raise --accumulate \(4\)"):
         running.run(order(base, samples, tmp_path / "large"), RECIPE, Budget(threads=1), lambda _: None)
+
+
+def test_samples_that_are_all_held_out_are_spoken_of(base: Path, samples: Path, tmp_path: Path) -> None:
+    held = [replace(one, split="test") for one in read_samples(samples)[0][:3]]
+    write_samples(tmp_path / "held", held, {})
+    with pytest.raises(BadInput, match="none of 3 samples is to train on"):
+        running.run(order(base, tmp_path / "held", tmp_path / "run"), RECIPE, Budget(threads=1), lambda _: None)
+
+
+def test_without_a_development_split_the_card_has_no_measure(base: Path, samples: Path, tmp_path: Path) -> None:
+    mine = [one for one in read_samples(samples)[0] if one.split == "train"][:8]
+    write_samples(tmp_path / "mine", mine, {})
+    recipe = Recipe(**{**RECIPE.as_row(), "epochs": 1})
+    running.run(order(base, tmp_path / "mine", tmp_path / "run"), recipe, Budget(threads=1), lambda _: None)
+    card = (tmp_path / "run" / "adapter" / "README.md").read_text()
+    assert "No sample was to develop on: the weights are the last ones." in card
+    assert "-1.0000" not in card
 
 
 def test_what_spreads_the_weights_is_refused(

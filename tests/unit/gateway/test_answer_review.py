@@ -294,6 +294,11 @@ async def test_two_figures_beside_two_that_they_are_compared_with():
     assert (await write(draft, SEGMENT)).grounding.unsupported() == []
 
 
+async def test_a_figure_of_another_row_is_no_base_of_a_comparison():
+    draft = "AWS's operating income was {6,976 [1]}, compared with {11,188 [1]}."  # of the whole company
+    assert names(await write(draft, SEGMENT)) == ["figures"]
+
+
 async def test_the_scale_of_a_row_is_told_by_another_table_of_the_document():
     done = await write("AWS's net sales were {23,059 [1]} and physical stores' {4,959 [1]}.", UNSCALED, SEGMENT)
     assert done.text == "AWS's net sales were $23,059 million [1] and physical stores' 4,959 [1]."

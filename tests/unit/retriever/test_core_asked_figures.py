@@ -271,3 +271,56 @@ def test_what_does_not_add_up_over_time_has_no_remainder(more: dict[str, str]) -
         part = replace(part, fact=replace(part.fact, period_start=more["start"]))
     asked = "revenue" if unit == "USD" else "diluted EPS"
     assert figures(f"What was Kestrel's {asked} in the fourth quarter of fiscal 2030?", [year, part]) == []
+
+
+def whole_year(label: str, concept: str, value: str, document: DocumentFacts = ANNUAL, **more: str) -> StatedFact:
+    """Of the year that ended on January 31, 2031."""
+    one = fact(label, concept, value, "2031-01-31", 12, document, **more)
+    return replace(one, fact=replace(one.fact, period_start="2030-02-01"))
+
+
+def test_a_remainder_is_of_one_line_and_not_with_what_answers_instead_of_it() -> None:
+    year = whole_year("Net earnings attributable to Kestrel", "net_income", "60")
+    part = to_date("Net earnings with those of minorities", "net_income_total", "50")
+    asked = "What was Kestrel's net income in the fourth quarter of fiscal 2030?"
+    assert figures(asked, [year, part]) == []
+    elsewhere = to_date("Net earnings attributable to Kestrel", "net_income", "45", statement="note")
+    assert figures(asked, [year, elsewhere]) == []
+
+
+def test_a_balance_at_a_quarters_end_is_not_answered_with_its_change() -> None:
+    balance = fact("Vendor receivables", "", "210", "2031-01-31")
+    changes = [
+        whole_year("Vendor receivables", "", "-30", statement="cash_flow"),
+        to_date("Vendor receivables", "", "-45", statement="cash_flow"),
+    ]
+    (found,) = figures(
+        "What were Kestrel's vendor receivables in the fourth quarter of fiscal 2030?", [*FACTS, balance, *changes]
+    )
+    assert (found.metric, found.value) == ("", 210)
+
+
+def test_a_restated_year_has_no_remainder_over_months_that_were_not_restated() -> None:
+    later = replace(ANNUAL, id="b", period=ReportingPeriod("FY2031", 2031, 0, "2032-01-31"), published="2032-03-20")
+    asked = "What was Kestrel's revenue in the fourth quarter of fiscal 2030?"
+    stated = [whole_year("Net sales", "revenue", "1200"), to_date("Net sales", "revenue", "850")]
+    assert values(asked, stated) == ["350"]
+    anew = whole_year("Net sales", "revenue", "1180", document=later)
+    assert values(asked, [*stated, anew]) == []
+    part = to_date("Net sales", "revenue", "840")
+    assert values(asked, [*stated, anew, replace(part, document=replace(later, id="m"))]) == ["340"]
+
+
+@pytest.mark.parametrize(
+    ("label", "concept", "asked"),
+    [
+        ("Cash and cash equivalents at end of period", "cash_at_end", ""),
+        ("Cash and restricted cash, ending balances", "", ""),
+        ("Weighted average borrowings", "", ""),
+        ("期末现金及现金等价物余额", "cash_at_end", "Kestrel 2030财年第四季度的期末现金及现金等价物余额是多少？"),
+    ],
+)
+def test_what_is_of_a_day_or_an_average_has_no_remainder(label: str, concept: str, asked: str) -> None:
+    asked = asked or f"What was Kestrel's {label.lower()} in the fourth quarter of fiscal 2030?"
+    year, part = (line(label, concept, "60", statement="cash_flow") for line in (whole_year, to_date))
+    assert not any(one.metric for one in figures(asked, [year, part]))

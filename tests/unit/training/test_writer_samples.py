@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import hash_file, write_json
 from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core.draft.notation import parse_group
-from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint
-from quelea_training.writer import agent_runs, facts, weaverbird
+from quelea_kit.errors import Unavailable
+from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint, held_out, write_pairs
+from quelea_training.writer import agent_runs, facts, making, proof, weaverbird
 from quelea_training.writer.drafts import NotComputed, compute, markers, values
-from quelea_training.writer.model import Sample, load, read_samples, refuse_held_out, write_samples
+from quelea_training.writer.generator import Limits, Reply
+from quelea_training.writer.model import Sample, Shown, load, read_samples, refuse_held_out, write_samples
 from quelea_training.writer.proof import choose, judge
 from quelea_training.writer.questions import Answered, Shape, samples_of, write_answer
 from unit.training.made import pair, passage
@@ -198,6 +203,15 @@ def test_weaverbirds_four_kinds(tmp_path: Path) -> None:
         list(weaverbird.open_questions(file, "own", seed=0, dev=0.0, test=0.0))
 
 
+def test_a_question_with_a_document_is_asked_where_the_part_that_is_shown_answers() -> None:
+    body = "The exporters sold more than ever before. " * 40 + "The importers bought less."
+    one = passage("l", document="d", text=body, source="stored")
+    asked_for = Answered("Who bought less?", "d", ("importers",), "", is_percent=False)
+    pairs = Pairs({one.id: one}, (pair(asked_for.question, one, source="stored"),))
+    made = weaverbird.samples_of(pairs, {("d", asked_for.question): asked_for})
+    assert "close-book" not in {each.task for each in made}
+
+
 def step(run: str, subtask: str, outcome: str, said: str = "Do it.") -> dict[str, Any]:
     messages = [{"role": "user", "content": said}]
     return {
@@ -251,9 +265,23 @@ def test_an_answer_is_judged_by_its_own_passages_and_figure() -> None:
     assert (wrong.cites_rightly, wrong.right_figures) == (True, False)
     declined = judge(one, REFUSALS["en"], declined=True)
     assert (declined.cites_rightly, declined.right_figures, declined.answers) == (False, False, False)
+    failed = judge(one, "", declined=False)  # no answer came
+    assert (failed.cites_rightly, failed.right_figures, failed.answers) == (False, False, False)
     without = made_sample("b", task="declined")
     assert judge(without, REFUSALS["en"], declined=True).declines is True
     assert judge(without, "It was 5 [1].", declined=False).declines is False
+
+
+def test_the_answer_of_a_sample_is_right_by_its_own_figure() -> None:
+    """Of a set that rounds to whole numbers, too."""
+    given = asked("What is the change of net sales?", "-1", derivation="(81,797-82,959)/82,959", percent=True)
+    written = write_answer(given, [OTHER, TABLE, PROSE], "d")
+    assert written is not None
+    one = made_sample("a", right=written.right, figure=written.figure, task="computed")
+    assert judge(one, written.text, declined=False).right_figures is True
+    assert judge(one, "It fell by {2 [2]}%.", declined=False).right_figures is False
+    other = asked("What is the change of net sales?", "-2", derivation="(81,797-82,959)/82,959", percent=True)
+    assert write_answer(other, [OTHER, TABLE, PROSE], "d") is None
 
 
 def test_held_out_questions_come_with_their_twins() -> None:
@@ -265,3 +293,67 @@ def test_held_out_questions_come_with_their_twins() -> None:
     assert len({one.question for one in chosen}) == 2
     with pytest.raises(BadInput, match="no question of these samples is held out"):
         choose([one for one in made if one.split == "train"], 2)
+
+
+def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    away = {"b"}
+
+    class Engine:
+        def __init__(self, address: str) -> None:
+            assert address == "here"
+
+        async def answer(self, sample: Sample, as_of: str) -> Reply:
+            asked.append(sample.id)
+            if sample.id in away:
+                raise Unavailable("The engine is away.")
+            return Reply("It was {5 [1]}.", declined=False, prompt_version=as_of)
+
+        async def close(self) -> None:
+            """Nothing is open."""
+
+    monkeypatch.setattr(proof, "Generator", Engine)
+    monkeypatch.setattr(proof, "running_generator", lambda *_: contextlib.nullcontext("here"))
+    samples = [made_sample(name, split="test", right=(1,), figure="5", question=name) for name in ("a", "b")]
+    write_samples(tmp_path / "samples", samples, {})
+    system = {"tuned": Address("model", "http://127.0.0.1:1/v1")}
+
+    def test() -> dict[str, Any]:
+        return proof.test(
+            [tmp_path / "samples"], samples, system, Limits(), tmp_path / "test", key="", as_of="", say=lambda _: None
+        )
+
+    found = test()
+    assert (found["failed"], found["means"]["tuned/right_figures"]["mean"]) == ({"tuned": 1}, 0.5)
+    away.clear()
+    found = test()
+    assert (found["failed"], found["means"]["tuned/right_figures"]["mean"]) == ({"tuned": 0}, 1.0)
+    assert asked == ["a", "b", "b"]
+
+
+def test_runs_that_quote_any_page_of_a_tested_document_are_left_out(tmp_path: Path) -> None:
+    words = "This page of the document that is tested with answers no question of the set, and is long enough."
+    answers = passage("d:1:0-10", document="d", text="Net sales were 5.")
+    beside = passage("d:2:0-99", document="d", page=2, text=words)
+    pairs, runs = tmp_path / "pairs", tmp_path / "runs"
+    found = Pairs({one.id: one for one in (answers, beside)}, (pair("What were net sales?", answers, split="test"),))
+    write_pairs(pairs, found)
+    hashes = {name: hash_file(pairs / name) for name in ("pairs.jsonl", "passages.jsonl")}
+    write_json(
+        pairs / "manifest.json",
+        {"format": 1, "files": hashes, "held_out": held_out(found.passages.values(), found.pairs)},
+    )
+    runs.mkdir()
+    rows = [step("one", "plan", "ok"), step("one", "action", "ok", words), step("one", "answer", "grounded")]
+    (runs / "2026-11-27-1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    given = making.Given(pairs=(pairs,), runs=runs, licence="own")
+    made = making.make(tmp_path / "out", given, making.Plan(dev=0, test=0), Limits(), lambda _: None)
+    assert sorted(one.task for one in made) == ["answer", "plan"]
+
+
+def test_a_document_that_is_held_out_is_no_evidence_of_training_either() -> None:
+    shown = Shown("held:3:0-20", "Elsewhere\t5", "", "", is_table=True)
+    one = made_sample("a", evidence=(shown,))
+    with pytest.raises(BadInput, match="shows document held, which is held out"):
+        refuse_held_out([one], [{"documents": ["held"], "texts": []}])
+    refuse_held_out([made_sample("a", evidence=(shown,), split="test")], [{"documents": ["held"], "texts": []}])

@@ -31,7 +31,7 @@ def samples_of(
     Args:
         folder: Of `QUELEA_GATEWAY_TRAJECTORIES`.
         licence: Of the questions and documents in it.
-        test: Passages that models are tested with: what quotes one is left out of training.
+        test: Passages of documents that models are tested with: what quotes one is left out of training.
         seed: Of the split, which keeps a run whole.
         dev: Share of runs to develop on.
         test_share: Share to test on.

@@ -143,7 +143,7 @@ def sft(
     if as_json:
         tell_json(found)
         return
-    tell(f"{found['measure']}: {found['before']:.4f} before, {found['best']:.4f} after step {found['best_step']}")
+    tell(found["developed"])
     say(f"written: {', '.join(str(out / name) for name in ('adapter', 'report.json', 'loss.png'))}")
     say(f"a set with it: quelea models make NAME --part adapter={out / 'adapter'} --licence adapter=…")
 

@@ -55,6 +55,13 @@ def compute(group: str) -> Decimal:
     return value * 100 if "%" in unit and "/" in plain else value
 
 
+def is_figure(value: Decimal, wanted: Decimal) -> bool:
+    """Whether a value is a figure as a set rounds it, up or down; a fall may be said without its minus."""
+    digits = -int(wanted.as_tuple().exponent)
+    most = Decimal(1).scaleb(-digits) if digits > 0 else Decimal("0.5")
+    return abs(abs(value) - abs(wanted)) <= most
+
+
 def _value(node: ast.expr) -> Decimal:
     match node:
         case ast.Constant(value=int() | float()):

@@ -66,8 +66,7 @@ Quelea's draft notation. It may be used under the licence of its base model (LIC
 
 ## Development split
 
-{about["measure"]}: {about["before"]:.4f} before, {about["best"]:.4f} after step {about["best_step"]}. What it does on
-questions that were held out: `quelea train sft-test`.
+{about["developed"]} What it does on questions that were held out: `quelea train sft-test`.
 
 ## How
 

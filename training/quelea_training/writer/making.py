@@ -80,7 +80,8 @@ def make(out: Path, given: Given, plan: Plan, limits: Limits, say: Callable[[str
     if given.answers:
         made += weaverbird.open_questions(given.answers, given.licence, seed=plan.seed, dev=plan.dev, test=plan.test)
     if given.runs:
-        test = [pairs.passages[pair.passage] for pairs in everything for pair in pairs.pairs if pair.split == "test"]
+        tested = {pair.document for pairs in everything for pair in pairs.pairs if pair.split == "test"}
+        test = [one for pairs in everything for one in pairs.passages.values() if one.document in tested]
         recorded, lost = agent_runs.samples_of(
             given.runs, given.licence, test, seed=plan.seed, dev=plan.dev, test_share=plan.test
         )

@@ -36,7 +36,7 @@ class Shown:
     """A passage of evidence, as the generator takes it."""
 
     passage: str
-    """Its id."""
+    """Its id, which begins with its document's."""
     text: str
     header: str
     table_head: str
@@ -178,6 +178,11 @@ def refuse_held_out(samples: Iterable[Sample], held: Sequence[Mapping[str, Seque
         if mine := documents.intersection(one.documents):
             raise BadInput(
                 f"sample {one.id} of {one.split} is of document {min(mine)}, which is held out for testing; {advice}"
+            )
+        if distracting := documents.intersection(shown.passage.partition(":")[0] for shown in one.evidence):
+            raise BadInput(
+                f"sample {one.id} of {one.split} shows document {min(distracting)}, which is held out for testing; "
+                f"{advice}"
             )
         if texts.intersection(one.texts) or texts.intersection(fingerprint(shown.text) for shown in one.evidence):
             raise BadInput(

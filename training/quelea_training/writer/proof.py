@@ -16,7 +16,7 @@ from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import RowFile, RunFolder, hash_file, write_json
 from quelea_kit.errors import QueleaError
 
-from quelea_training.writer.drafts import markers, values
+from quelea_training.writer.drafts import is_figure, markers, values
 from quelea_training.writer.generator import Generator, Limits, running_generator
 from quelea_training.writer.model import PRODUCT, SAMPLES, Sample
 
@@ -45,14 +45,9 @@ def judge(sample: Sample, text: str, declined: bool) -> Judged:
         return Judged(None, None, declined, None)
     cited = markers(text)
     cites = bool(cited) and cited <= set(sample.right) and not declined
-    figure = (not declined and _has(values(text), Decimal(sample.figure))) if sample.figure else None
-    return Judged(cites, figure, None, not declined)
-
-
-def _has(found: Sequence[Decimal], wanted: Decimal) -> bool:
-    """Whether one is the figure, as the set rounds it; a fall may be said without its minus."""
-    step = Decimal(1).scaleb(min(int(wanted.as_tuple().exponent), 0))
-    return any(abs(abs(one) - abs(wanted)) <= (step if step < 1 else 0) for one in found)
+    wanted = Decimal(sample.figure) if sample.figure else None
+    figure = None if wanted is None else not declined and any(is_figure(one, wanted) for one in values(text))
+    return Judged(cites, figure, None, bool(text.strip()) and not declined)
 
 
 def choose(samples: Sequence[Sample], most: int) -> list[Sample]:
@@ -94,7 +89,7 @@ def test(
     with RunFolder(out, KIND, settings, data) as folder:
         rows = folder.rows("answers")
         for name, address in systems.items():
-            done = rows.done()
+            done = rows.done(lambda row: not row["error"])  # what failed is asked again
             left = [one for one in samples if f"{name} {one.id}" not in done]
             if not left:
                 continue

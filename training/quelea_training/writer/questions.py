@@ -16,7 +16,7 @@ from typing import Any
 from quelea_fintext.languages import REFUSALS
 
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint
-from quelea_training.writer.drafts import NUMBER, NotComputed, compute
+from quelea_training.writer.drafts import NUMBER, NotComputed, compute, is_figure
 from quelea_training.writer.model import Sample, Shown, Task
 
 _ASKS = re.compile(
@@ -138,7 +138,7 @@ def _computed(asked: Answered, evidence: Sequence[Passage], document: str) -> Wr
         value = compute(f"{pointed}{unit}")
     except NotComputed:
         return None
-    if not _same(value, Decimal(figure)):
+    if not is_figure(value, Decimal(figure)):
         return None
     text = _say(asked.question, restated, f"{pointed}{unit}")
     return Written("computed", text, tuple(sorted(set(used))), figure)
@@ -218,12 +218,6 @@ def _place_of(number: str, evidence: Sequence[Passage], document: str) -> int:
 
 def _digits(text: str) -> str:
     return text.strip().strip("$€£¥%() ").strip()
-
-
-def _same(value: Decimal, wanted: Decimal) -> bool:
-    """Equal as the set rounds, sign aside: a question after a decrease has it without."""
-    step = Decimal(1).scaleb(min(int(wanted.as_tuple().exponent), 0))
-    return abs(abs(value) - abs(wanted)) <= step
 
 
 def _sample(task: Task, pair: Pair, evidence: Sequence[Passage], written: Written) -> Sample:

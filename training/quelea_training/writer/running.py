@@ -58,6 +58,11 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
     samples, manifests = load(order.samples, order.tested)
     mine = [one for one in samples if one.split == "train"]
+    if not mine:
+        raise BadInput(
+            f"none of {len(samples)} samples is to train on: all are to develop on or held out; make them with a "
+            "smaller --test, or name more folders"
+        )
     develop = sorted((one for one in samples if one.split == "dev"), key=lambda one: one.id)[: order.dev_samples]
     data = {f"samples {folder}": hash_file(folder / SAMPLES) for folder in (*order.samples, *order.tested)}
     data["base"] = _hash_of(order.base)
@@ -94,6 +99,11 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "why": trained.why,
             "best": trained.best,
             "best_step": trained.best_step,
+            "developed": (
+                f"{LOOK}: {before:.4f} before, {trained.best:.4f} after step {trained.best_step}."
+                if trained.best >= 0
+                else "No sample was to develop on: the weights are the last ones."
+            ),
         }
         if folder is None:
             return about

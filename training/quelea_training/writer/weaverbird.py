@@ -42,10 +42,9 @@ def samples_of(pairs: Pairs, answered: Mapping[tuple[str, str], Answered]) -> It
         if asked is None or asked.derivation or len(asked.answers) != 1:
             continue
         passage = pairs.passages[pair.passage]
-        if asked.answers[0].casefold() in passage.text.casefold():
-            yield _of_passage(
-                "close-book", passage, pair.split, f"{passage.encoded[:_MOST]}\n\n{pair.query}", asked.answers[0]
-            )
+        shown = passage.encoded[:_MOST]
+        if asked.answers[0].casefold() in shown.removeprefix(passage.head).casefold():
+            yield _of_passage("close-book", passage, pair.split, f"{shown}\n\n{pair.query}", asked.answers[0])
 
 
 def open_questions(file: Path, licence: str, *, seed: int, dev: float, test: float) -> Iterator[Sample]:

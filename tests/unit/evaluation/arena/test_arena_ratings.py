@@ -142,7 +142,15 @@ def test_a_model_that_won_everything_has_no_interval() -> None:
     table = rate_games_table([Game(f"i{n}", "t", "a", "b", 1.0) for n in range(6)], resamples=50)
     assert table["overall"]["a"] > 1100
     assert table["leaderboard"][0]["low"] is None
-    assert any("all games were won" in notice for notice in table["notices"])
+    assert any("all games ended alike" in notice for notice in table["notices"])
+
+
+def test_models_with_the_same_results_share_a_rank() -> None:
+    games = [Game("x", "t", "a", "b", 0.5)]
+    for model in ("a", "b"):  # a and b fare alike; the arithmetic parts them by 2e-13 points
+        games += [Game("y", "t", model, "c", 1), Game("z", "t", model, "c", 1), Game("w", "t", model, "d", 0.5)]
+    table = rate_games_table(games, resamples=20)
+    assert {one["model"]: one["rank"] for one in table["leaderboard"]} == {"a": 1, "b": 1, "d": 3, "c": 4}
 
 
 def test_groups_that_never_met_are_told_apart() -> None:

@@ -30,7 +30,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
 
     One that is printed is supported, one that was computed is derived, one that came to nothing is not found. A printed
     one that the checker says the evidence contradicts stays so: it is a true figure of something else, or of another
-    time. Not so where it is what something is compared with, in a sentence that names its row and no time.
+    time. Not so where a figure of the same row is compared with it, in a sentence that names the row and no time.
 
     Args:
         report: The checker's, on this text.
@@ -46,7 +46,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
             one.figure
             and not one.formula
             and any(f.verdict == "contradicted" for f in same)
-            and not _is_compared(one, one.figure, report, text)
+            and not _is_compared(one, one.figure, pointed, report, text)
         ):
             continue
         figures = [f for f in figures if f not in same]
@@ -66,15 +66,25 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
     return Report(tuple(sentences), tuple(figures), markers)
 
 
-def _is_compared(one: DraftFigure, figure: AnswerFigure, report: Report, text: str) -> bool:
-    """What the sentence compares with, in a row that it names: which time that is of the sentence does not say."""
+def _is_compared(
+    one: DraftFigure, figure: AnswerFigure, pointed: Sequence[DraftFigure], report: Report, text: str
+) -> bool:
+    """What the sentence compares with a figure of the same row, which it names: of which time it does not say."""
     sentence = next((s for s in report.sentences if s.start <= one.start < s.end), None)
     if sentence is None or not is_base(text[: one.start], one.start):
         return False
     if any(sentence.start <= f.start < sentence.end and _is_time(f.text) for f in report.figures):
         return False
+    before = [other for other in pointed if sentence.start <= other.start < one.start]
+    if not _rows(one) & {row for other in before for row in _rows(other)}:
+        return False
     label = content_terms(figure.operands[0].label)
     return bool(label) and label <= content_terms(text[sentence.start : one.start])
+
+
+def _rows(one: DraftFigure) -> set[tuple[int, int]]:
+    """Where its rows begin: a quote is the row up to its figure."""
+    return {(quote.number, quote.start) for quote in one.quotes}
 
 
 def _is_time(text: str) -> bool:

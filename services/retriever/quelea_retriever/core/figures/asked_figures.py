@@ -16,6 +16,7 @@ from itertools import pairwise, product, takewhile
 from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
 from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import compute, metrics
 from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.nouns import in_nouns
@@ -36,6 +37,7 @@ _MOST_OF_SERIES = 5
 """Periods of a series where the question does not say how many."""
 _TO_DATE = (6, 9, 12)
 """Months from the beginning of a year to the end of its quarters, but the first."""
+_OF_DAY = LANGUAGES.pattern("passages.of_day")
 _ADDED = re.compile(r"\{(\d+)\}")
 
 
@@ -150,7 +152,9 @@ class _Company:
         labels = _labels(stated)
         self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels)
         basis = "parent" if self._asked.parent else "consolidated"
-        facts = FactQuery(statements=frozenset(STATEMENTS), basis=basis).select(stated)
+        wanted = FactQuery(statements=frozenset(STATEMENTS), basis=basis, include_doubtful=True).select(stated)
+        self._restated = {_of_period(one) for one in wanted if one.restated}
+        facts = [one for one in wanted if not (one.fact.failed or one.restated)]
         self._by_concept: dict[str, list[StatedFact]] = defaultdict(list)
         self._by_label: dict[str, list[StatedFact]] = defaultdict(list)
         for one in facts:
@@ -242,8 +246,9 @@ class _Company:
         found = self._line(line, target)
         if line.kind == "metric" or target.months <= 0:
             return found
-        if found and abs(found.operands[0].fact.months - target.months) <= 1:
-            return found
+        months = found.operands[0].fact.months if found else 0
+        if found and (abs(months - target.months) <= 1 or (not months and not target.is_span)):
+            return found  # the balance at the quarter's end, whose change may have a row of the same label
         return self._remainder(line, target) or found
 
     def _remainder(self, line: Line, target: Target) -> AskedFigure | None:
@@ -251,7 +256,12 @@ class _Company:
         for months in (one for one in _TO_DATE if one > target.months):
             whole = self._stated(line, replace(target, months=months, is_span=True))
             part = self._stated(line, replace(before, months=months - target.months))
-            if whole and part and _is_first_part(part, whole, months, target.months):
+            if (
+                whole
+                and part
+                and _is_first_part(part, whole, months, target.months)
+                and (_of_period(whole) in self._restated) is (_of_period(part) in self._restated)
+            ):
                 value = whole.amount - part.amount
                 figure = self._figure(target, (whole, part), value, whole.unit, "remainder")
                 after = parse_iso(part.fact.period_end)
@@ -404,7 +414,8 @@ class _Company:
 
 
 def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) -> bool:
-    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares."""
+    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares, no cash at
+    the end of the period."""
     starts = [parse_iso(one.fact.period_start) for one in (part, whole)]
     return (
         all(starts)
@@ -412,9 +423,19 @@ def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) 
         and abs(whole.fact.months - months) <= 1
         and abs(part.fact.months - (months - rest)) <= 1
         and whole.unit == part.unit
+        and whole.fact.statement == part.fact.statement
+        and _concept_of(whole) == _concept_of(part)  # not with what answers instead: income with minorities' share
+        and goes_on(whole.fact.label) == goes_on(part.fact.label)
         and not _kind_of(whole)
+        and not _OF_DAY.search(whole.fact.label)
         and whole.unit not in ("percent", "points", "times", "days")
     )
+
+
+def _of_period(one: StatedFact) -> tuple[str, str, str, str]:
+    """What is stated again where a line of a period is restated."""
+    fact = one.fact
+    return _concept_of(one) or label_key(fact.label), fact.period_start, fact.period_end, fact.unit
 
 
 def _year_before(day: date) -> date:
