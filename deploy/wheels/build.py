@@ -105,14 +105,18 @@ def build(folder: Path, out: Path) -> None:
             packages = tomllib.loads(text)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
             for package in packages:
                 shutil.copytree(source / package, copy / package, ignore=_GENERATED)
+            for file in filter(Path.is_file, source.iterdir()):  # a build hook, and what it reads
+                shutil.copy(file, copy)
             text = pinned(text, version)
         (copy / "pyproject.toml").write_text(text)
         shutil.copy(REPOSITORY / "LICENSE", copy)
         environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
-        subprocess.run(  # noqa: S603 - our own command
-            command, cwd=copy, env=environment, check=True, timeout=_SECONDS, capture_output=True
+        done = subprocess.run(  # noqa: S603 - our own command
+            command, cwd=copy, env=environment, check=False, timeout=_SECONDS, capture_output=True, text=True
         )
+        if done.returncode:
+            sys.exit(f"{folder} cannot be built: {done.stdout}{done.stderr}")
 
 
 def main() -> None:

@@ -28,14 +28,15 @@ from quelea_training.writer.recipe import Recipe
 from quelea_training.writer.running import Order
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, pre_tokenizers
-from tokenizers.models import WordLevel
+from tokenizers.models import BPE
+from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 pytestmark = pytest.mark.filterwarnings("default")  # of the trainers, whose versions are locked
-WORDS = [f"word{at}" for at in range(40)]
+WORDS = [f"w{'abcd'[at // 10]}{'abcdefghij'[at % 10]}" for at in range(40)]
 TEMPLATE = (
-    "{% for m in messages %}<s> {{ m['role'] }} {{ m['content'] }} </s> {% endfor %}"
-    "{% if add_generation_prompt %}<s> assistant {% endif %}"
+    "{% for m in messages %}<s>{{ m['role'] }}\n{{ m['content'] }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant\n{% endif %}"
 )
 RECIPE = Recipe(rate=2e-2, epochs=6, max_tokens=32, accumulate=4, batch=2)
 
@@ -44,19 +45,24 @@ RECIPE = Recipe(rate=2e-2, epochs=6, max_tokens=32, accumulate=4, batch=2)
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Qwen2 of two small layers with random weights."""
     folder = tmp_path_factory.mktemp("base") / "tiny"
-    special = ["<pad>", "<s>", "</s>", "<unk>", "user", "assistant"]
-    vocabulary = {word: at for at, word in enumerate([*special, *WORDS])}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    special = ["<pad>", "<s>", "</s>", "<unk>"]
+    # Bytes and merges, as Qwen2's class of tokenizers has them; it reads no other kind. Each word is one token.
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(
+        vocab_size=600, special_tokens=special, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )  # fmt: skip
+    tokenizer.train_from_iterator([f"{one}\n{one} {one}" for one in (*WORDS, "user", "assistant")] * 9, trainer)
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", bos_token="<s>", unk_token="<unk>"
     )
     fast.chat_template = TEMPLATE
     torch.manual_seed(1)
     config = Qwen2Config(
-        vocab_size=len(vocabulary), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64, tie_word_embeddings=True, pad_token_id=0, eos_token_id=2,
-        bos_token_id=1,
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64, tie_word_embeddings=True,
+        pad_token_id=0, eos_token_id=2, bos_token_id=1, initializer_range=0.3,
     )  # fmt: skip
     Qwen2ForCausalLM(config).save_pretrained(folder)
     fast.save_pretrained(folder)
@@ -235,13 +241,13 @@ def test_the_loss_is_the_answers_alone(base: Path) -> None:
 
     writer = Writer(base, RECIPE, "cpu")
     sample = Sample(
-        id="a", task="open", messages=({"role": "user", "content": "word1 word2"},), output="word3", language="en",
-        source="s", licence="own", split="train", documents=(),
+        id="a", task="open", messages=({"role": "user", "content": f"{WORDS[1]} {WORDS[2]}"},), output=WORDS[3],
+        language="en", source="s", licence="own", split="train", documents=(),
     )  # fmt: skip
     ids, prompt = training.encode(writer, sample)
     words = writer.tokenizer.convert_ids_to_tokens(ids)
-    assert words[prompt:] == ["word3", "</s>"]
-    assert words[:prompt] == ["<s>", "user", "word1", "word2", "</s>", "<s>", "assistant"]
+    assert words[prompt:] == [WORDS[3], "</s>"]
+    assert words[:prompt] == ["<s>", "user", "Ċ", WORDS[1], f"Ġ{WORDS[2]}", "</s>", "<s>", "assistant", "Ċ"]
     assert 0 < training.likelihood(writer, [(ids, prompt)]) < 0.2
 
 
