@@ -119,7 +119,10 @@ def generate(
         int, typer.Option(min=1, max=1000, help="Sections of a document, spread evenly over its pages.")
     ] = 6,
     tries: Annotated[
-        int, typer.Option(min=1, max=1000, help="Calls that write, for each question wanted; then a cell stays short.")
+        int,
+        typer.Option(
+            min=1, max=1000, help="Most writing calls for each question wanted; a cell that used them up stays short."
+        ),
     ] = 4,
     topic: Annotated[list[str] | None, typer.Option(help="Only these topics, by id.")] = None,
     task: Annotated[list[str] | None, typer.Option(help=f"Only these: {', '.join(one.id for one in TASKS)}.")] = None,
@@ -231,7 +234,7 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     if empty:
         tell(f"topics without documents: {', '.join(empty)}")
     if gave_up := sum(cell["gave_up"] for cell in summary["cells"]):
-        tell(f"cells that stay short, as their calls are used up (--tries): {gave_up}")
+        tell(f"cells left short because their calls were used up (--tries): {gave_up}")
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
     tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"

@@ -85,8 +85,8 @@ class Access:
             )
         if settings.auth == "off" and settings.openid_file:
             raise InvalidInput(
-                f"Nobody is asked who he is (QUELEA_GATEWAY_AUTH=off), so nobody signs in by {settings.openid_file}. "
-                "Set QUELEA_GATEWAY_AUTH=keys, or leave QUELEA_GATEWAY_OPENID_FILE empty."
+                f"QUELEA_GATEWAY_OPENID_FILE is {settings.openid_file}, but QUELEA_GATEWAY_AUTH=off lets everyone in "
+                "without signing in. Set QUELEA_GATEWAY_AUTH=keys, or leave QUELEA_GATEWAY_OPENID_FILE empty."
             )
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
