@@ -25,7 +25,7 @@ class Engine:
         self.log = log
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx2.Client(base_url=self.url, timeout=120, trust_env=False)
+        self.http = httpx2.Client(base_url=self.url, timeout=300, trust_env=False)
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
