@@ -32,7 +32,7 @@ def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "QUELEA_GENERATOR_HISTORY_TOKENS": "150",
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "16",
         "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
-        "QUELEA_GENERATOR_MAX_TOKENS": "250",
+        "QUELEA_GENERATOR_MAX_TOKENS": "120",  # a core writes some ten a second
         "QUELEA_GENERATOR_ATTEMPTS": "2",
         "QUELEA_GENERATOR_QUOTES": "false",  # what the engine does is looked at, and nothing stands in for it
     }
