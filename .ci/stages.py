@@ -3,10 +3,10 @@
 commit: what a contributor runs before a commit (`make test`). all: that and everything else (`make test-all`).
 --install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
 
-One stage runs on each core, or two of those that mostly wait. A stage starts as soon as what it needs is done, a place
-is free, and no stage of one of its `rooms` runs. When one fails, its log is shown at once and again named at the end,
-stages that need it are not run, all others are, and the exit code is 1. Logs stay in .cache/ci. Needs nothing but
-Python: it runs before there is an environment.
+Stages start in their order, as soon as what they need is done, no stage of one of their `rooms` runs, and the `load` of
+those that run leaves a part of a core free: of stages that mostly wait many run at a time. When one fails, its log is
+shown at once and again named at the end, stages that need it are not run, all others are, and the exit code is 1. Logs
+stay in .cache/ci. Needs nothing but Python: it runs before there is an environment.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+CORES = os.cpu_count() or 1
 LOGS = ROOT / ".cache" / "ci"
 DEADLINE = 45 * 60
 """Seconds after which a stage is ended and has failed."""
@@ -36,8 +37,29 @@ SHOWN_OF_A_FAILURE = 1500
 """Lines of a failed stage's log that are shown; all of them are in its file."""
 FAILURES_NAMED = 30
 """Failed tests of a stage that are named at the very end."""
-LIGHT = 0.5
-"""The load of a stage that needs less than half of a core."""
+LOADS = {
+    "chart": 0.8,
+    "chaos": 0.7,
+    "contract": 0.6,
+    "contract/gateway": 0.8,
+    "contract/sandbox": 0.4,
+    "debian": 0.5,
+    "engine-cpu": 0.4,
+    "engine-vllm": 0.7,
+    "escape": 0.5,
+    "images": 0.7,
+    "integration/agent": 0.8,
+    "integration/gateway": 0.2,
+    "integration/generator": 0.3,
+    "integration/images": 0.6,
+    "integration/sandbox": 0.3,
+    "integration/sandbox_runner": 0.3,
+    "integration/search": 0.3,
+    "unit": 0.8,
+    "vllm": 0.8,
+}
+"""The share of a core that a stage keeps busy, with its containers and engines; one where none is named. About `cpu` by
+`took` in the table at the end, which does not see containers and engines."""
 FAILED = "failed"
 
 
@@ -50,8 +72,6 @@ class Stage:
     needs: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
     """Stages of one room are never run at the same time: they share an engine, or what one does breaks the other."""
-    load: float = 1.0
-    """How many of the places it takes; LIGHT for what mostly waits, so that its waiting holds up nothing."""
     skip_on: int | None = None
     """An exit code that means that this machine cannot have it: what needs it is skipped, and that is said."""
     anyway: bool = False
@@ -67,6 +87,11 @@ class Stage:
     late: bool = False
     place: int = 0
     process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def load(self) -> float:
+        """The share of a core that it keeps busy."""
+        return LOADS.get(self.name, 1.0)
 
     @property
     def log(self) -> Path:
@@ -93,8 +118,8 @@ def commit(*, coverage: bool) -> list[Stage]:
     stages = [
         Stage("setup", make("dev")),
         Stage("tools", make("tools"), ("setup",)),
-        Stage("contract/gateway", [*unit, "tests/contract/gateway"], ("setup",), load=LIGHT),
-        Stage("contract", contract, ("setup",), load=LIGHT),
+        Stage("contract/gateway", [*unit, "tests/contract/gateway"], ("setup",)),
+        Stage("contract", contract, ("setup",)),
         Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
         Stage("types", make("types"), ("setup",)),
         Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),
@@ -121,47 +146,36 @@ IMAGES = {
 }
 """Tests that want an image on the machine's Docker engine, and which."""
 ALONE_ON_THE_ENGINE = (
-    "integration/sandbox",
-    "integration/sandbox_runner",
-    "integration/agent",
     "escape",
+    "integration/sandbox",
+    "integration/agent",
     "integration/images",
+    "integration/sandbox_runner",
 )
-"""Those that fill the engine with containers, or kill one: never two of them at the same time."""
+"""Those that fill the engine with containers, or kill one: never two of them at the same time, so they are the longest
+chain, and its longest link comes first."""
 
 
 NETWORKS: dict[str, tuple[str, ...]] = {"integration/images": ("networks",), "e2e": ("networks",)}
 """Networks of containers come and go in the first, and Chromium breaks off what it loads when one does."""
 
-MOSTLY_WAIT = (
-    "escape",
-    "contract/sandbox",
-    "integration/gateway",
-    "integration/rolling",
-    "integration/sandbox",
-    "integration/search",
-    "chaos",
-)
-
 
 def tests(name: str, *needs: str) -> Stage:
     """The stage of tests/NAME."""
-    load = LIGHT if name in MOSTLY_WAIT else 1.0
     if name not in IMAGES:
-        return Stage(name, pytest(f"tests/{name}"), needs, rooms=NETWORKS.get(name, ()), load=load)
+        return Stage(name, pytest(f"tests/{name}"), needs, rooms=NETWORKS.get(name, ()))
     return Stage(
         name,
         pytest(f"tests/{name}"),
         (*needs, IMAGES[name]),
         rooms=(*(["engine"] if name in ALONE_ON_THE_ENGINE else []), *NETWORKS.get(name, ())),
         anyway=True,
-        load=load,
         environment={"QUELEA_ENGINE": "yes"},  # a test that finds no engine fails then, and is not skipped
     )
 
 
 def everything(*, install: bool) -> list[Stage]:
-    """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
+    """`make test-all` and `.ci/run`: what is at the head of a long chain comes first, then what takes long."""
     before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
     debian = ("debian",) if install else ()
@@ -172,12 +186,12 @@ def everything(*, install: bool) -> list[Stage]:
     return [
         *([Stage("debian", [sys.executable, __file__, "debian"])] if install else []),
         before_a_commit.pop("setup"),
+        Stage("engine-vllm", make("engine-vllm")),  # an environment of its own
         engine,
         before_a_commit.pop("tools"),
         Stage("runner-image", make("runner-image"), ("engine", "setup")),
         Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
         *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
-        Stage("engine-vllm", make("engine-vllm"), ("setup",)),
         tests("vllm", "setup", "engine-vllm"),
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
         tests("llama", "setup", "engine-cpu"),
@@ -214,13 +228,14 @@ def debian() -> int:
 class Run:
     """Starts stages, waits for them, tells what they said."""
 
-    def __init__(self, stages: list[Stage], places: float) -> None:
+    def __init__(self, stages: list[Stage], places: int) -> None:
         self.stages = {one.name: one for one in stages}
         unknown = {need for one in stages for need in one.needs} - set(self.stages)
         if unknown:
             raise ValueError(f"no stage {', '.join(sorted(unknown))}")
         self.places = places
         self.began = time.monotonic()
+        self._cpu_before = processor_time()
         self._said = self.began
 
     def of(self, *states: str) -> list[Stage]:
@@ -263,9 +278,9 @@ class Run:
     def _startable(self) -> Iterable[Stage]:
         for one in self.of("waiting"):
             running = self.of("running")
-            free = self.places - sum(other.load for other in running)
             if (
-                min(one.load, self.places) <= free
+                len(running) < self.places
+                and sum(other.load for other in running) < CORES
                 and all(self.stages[need].state in ("passed", "skipped") for need in one.needs)
                 and not any(set(one.rooms) & set(other.rooms) for other in running)
             ):
@@ -278,8 +293,7 @@ class Run:
         if any(self.stages[need].state == "skipped" for need in one.needs):
             one.environment = {}
         # Each place has ports of its own (quelea_kit.testing.free_port), as pytest-xdist's workers have.
-        most = int(self.places / LIGHT)
-        places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(most)}
+        places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(self.places)}
         told = {**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment}
         told.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same modules again
         with one.log.open("wb") as log:
@@ -334,11 +348,11 @@ class Run:
             start = _clock(one.began - self.began) if one.began else "-"
             code = "-" if one.code is None else str(one.code)
             result = "" if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
-            took, cpu = _clock(one.seconds), _clock(one.cpu)
-            lines.append(f"{one.name:{width}}  {start:>6}  {took:>6}  {cpu:>6}  {code:>4}  {result}")
-        all_cpu, took = sum(one.cpu for one in self.stages.values()), time.monotonic() - self.began
-        busy = f"{all_cpu / took / (os.cpu_count() or 1):.0%} of all cores"
-        lines.append(f"{'all':{width}}  {'':6}  {_clock(took):>6}  {_clock(all_cpu):>6}        {busy}")
+            times = f"{_clock(one.seconds):>6}  {_clock(one.cpu):>6}"
+            lines.append(f"{one.name:{width}}  {start:>6}  {times}  {code:>4}  {result}")
+        took, cpu = time.monotonic() - self.began, processor_time() - self._cpu_before
+        busy = f"{cpu / took / CORES:.0%} of all cores, with containers and whatever else ran"
+        lines.append(f"{'all':{width}}  {'':6}  {_clock(took):>6}  {_clock(cpu):>6}        {busy}")
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -380,9 +394,18 @@ def slow_tests() -> str:
 
 
 def places_here() -> int:
-    """One for each core, four at most, and each with 6 GB of memory: every one of them may start the whole product."""
+    """Two for each core, and each with 6 GB of memory: every one of them may start the whole product."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(os.cpu_count() or 1, int(memory // 6e9), 4))
+    return max(1, min(2 * CORES, int(memory // 6e9)))
+
+
+def processor_time() -> float:
+    """Seconds that all processes of the machine have used; elsewhere than on Linux those of ended stages."""
+    counters = Path("/proc/stat")
+    if not counters.exists():
+        return sum(os.times()[2:4])
+    user, nice, system, _idle, _io, irq, softirq, *_ = map(int, counters.read_text().split("\n", 1)[0].split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> int:
@@ -391,9 +414,7 @@ def main() -> int:
     parser.add_argument("what", choices=["commit", "all", "debian"])
     parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
     parser.add_argument("--coverage", action="store_true", help="of unit and contract tests; `all` always has it")
-    parser.add_argument(
-        "--places", type=float, default=places_here(), help="stages at a time; 2.5: one more that mostly waits"
-    )
+    parser.add_argument("--places", type=int, default=places_here(), help="stages at a time, at most")
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
     if options.what == "debian":

@@ -1,6 +1,7 @@
 """What holds for every test, and the S3 that tests of several rooms share."""
 
 import faulthandler
+import gc
 import json
 import os
 import signal
@@ -50,6 +51,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
     """A process that does not end by itself says where it hangs, and fails."""
+    gc.freeze()  # the last look for garbage takes a second
     faulthandler.dump_traceback_later(180, exit=True, file=sys.__stderr__)
 
 

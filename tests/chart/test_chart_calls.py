@@ -155,7 +155,7 @@ class _Slow(http.server.BaseHTTPRequestHandler):
 
 def test_the_retriever_calls_a_qdrant_server(tmp_path: Path) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Slow) as silent:
-        threading.Thread(target=silent.serve_forever, daemon=True).start()
+        threading.Thread(target=silent.serve_forever, args=(0.05,), daemon=True).start()
         told = {
             "QUELEA_RETRIEVER_LISTEN": f"127.0.0.1:{free_port()}",
             "QUELEA_RETRIEVER_STORE": "qdrant",

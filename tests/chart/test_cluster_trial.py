@@ -244,7 +244,7 @@ def test_the_load_counts_answers_and_failures() -> None:
             """Nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as gateway:
-        threading.Thread(target=gateway.serve_forever, daemon=True).start()
+        threading.Thread(target=gateway.serve_forever, args=(0.05,), daemon=True).start()
         environment = {
             "QUELEA_URL": f"http://127.0.0.1:{gateway.server_port}",
             "QUELEA_KEY": "k",

@@ -63,7 +63,7 @@ def test_helm_test_of_the_sandbox_wants_a_result_of_code(kind: str, printed: str
             """Nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         done = run_file("helm_test", "code", QUELEA_URL=f"http://127.0.0.1:{server.server_port}", QUELEA_KEY="k")
         server.shutdown()
     assert (done.returncode == 0) is passes, done.stderr
@@ -99,7 +99,7 @@ def test_helm_test_of_the_sandbox_without_a_model_waits_for_the_sandbox(
             """Nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         done = run_file("helm_test", "sandbox", QUELEA_URL=f"http://127.0.0.1:{server.server_port}", QUELEA_KEY="k")
         server.shutdown()
     assert (done.returncode == 0) is passes, done.stderr
@@ -154,7 +154,7 @@ class _Starting(http.server.BaseHTTPRequestHandler):
 def test_helm_test_bears_with_services_that_have_not_found_one_another() -> None:
     _Starting.seen = []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Starting) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         done = run_file("helm_test", "code", QUELEA_URL=f"http://127.0.0.1:{server.server_port}", QUELEA_KEY="k")
         server.shutdown()
     assert done.returncode == 0, done.stderr

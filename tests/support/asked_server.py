@@ -46,6 +46,7 @@ def asked_server(decide: Decide) -> Iterator[Asked]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # head and body are two packets: the second would wait for an ACK
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -96,7 +96,7 @@ class FakeApiServer:
 
     def start(self) -> None:
         """Listen."""
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self) -> None:
         """No more."""
@@ -317,6 +317,7 @@ def _with_status(thing: Object, *, stuck: bool) -> Object:
 def _handler(server: FakeApiServer) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # head and body are two packets: the second would wait for an ACK
 
         def _answer(self) -> None:
             url = urllib.parse.urlsplit(self.path)

@@ -114,7 +114,7 @@ class Provider:
         self.id_token_changes: dict[str, Any] = {}
         self._server = make_server("127.0.0.1", 0, self._app(), threaded=True)
         self.issuer = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
     def close(self) -> None:

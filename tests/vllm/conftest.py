@@ -32,8 +32,11 @@ def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "QUELEA_GENERATOR_HISTORY_TOKENS": "150",
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "16",
         "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
-        "QUELEA_GENERATOR_MAX_TOKENS": "250",
+        "QUELEA_GENERATOR_MAX_TOKENS": "120",  # a core writes some ten a second
         "QUELEA_GENERATOR_ATTEMPTS": "2",
+        # An adapter reads a hundred tokens a second on a core, and other stages want the cores too.
+        "QUELEA_GENERATOR_FIRST_STALL_SECONDS": "400",
+        "QUELEA_GATEWAY_GENERATE_SECONDS": "400",
         "QUELEA_GENERATOR_QUOTES": "false",  # what the engine does is looked at, and nothing stands in for it
     }
     options = ("--reader", "openai", "--openai-base-url", f"{engine.url}/v1", "--openai-model", MODEL)

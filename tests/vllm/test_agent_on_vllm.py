@@ -21,7 +21,7 @@ from support.agent_stand import served
 pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
 
 MODEL = "smollm2-135m-instruct"
-RUNS = int(os.environ.get("QUELEA_AGENT_RUNS", "3"))
+RUNS = int(os.environ.get("QUELEA_AGENT_RUNS", "2"))
 QUESTIONS = ("What is NVIDIA's stock price trend over the last two weeks?", "平安银行 2023 年 10 月的股价走势如何？")
 
 

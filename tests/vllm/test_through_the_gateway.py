@@ -77,6 +77,7 @@ def test_the_adapter_is_chosen_per_request(product: Any) -> None:
     for name in (MODEL, ADAPTER):
         with _stream(product, model=name) as found:
             events = list(found)
+        assert events[-1][0] == "answer", events[-1]
         assert events[-1][1]["model"] == name
         said[name] = "".join(data["text"] for kind, data in events if kind == "delta")
     assert said[MODEL] != said[ADAPTER]

@@ -77,6 +77,7 @@ class SampleWeb(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: SampleWeb
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two packets: the second would wait for an ACK
     server_version = "QueleaSampleWeb"
     timeout = 30
     _MOST_ASKED: ClassVar[int] = 1000

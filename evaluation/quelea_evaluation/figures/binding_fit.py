@@ -22,8 +22,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # no stubs are published
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # no stubs are published
 
 from quelea_evaluation.console import DATA, Data, say, tell_json
 from quelea_evaluation.figures.items import Item, tatqa
@@ -151,6 +149,9 @@ def _observe(found: Sequence[Document]) -> list[Observed]:
 
 def fit(seen: Sequence[Observed], names: Sequence[str], threshold: float) -> dict[str, Any]:
     """weights.json, from what is not held out; its shape is what quelea_checker/binding/scorer.py reads."""
+    # sklearn takes a second to load, which no other command shall wait for; no stubs are published.
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # noqa: PLC0415
+
     own = [one for one in seen if not one.held]
     values = np.array([one.features for one in own], dtype=np.float64)
     mean, scale = values.mean(axis=0), values.std(axis=0)
@@ -183,6 +184,8 @@ def chances(fitted: Mapping[str, Any], seen: Sequence[Observed]) -> Values:
 
 def figures(fitted: Mapping[str, Any], seen: Sequence[Observed]) -> dict[str, float]:
     """Of what is held out: AUC, the share of false figures over the threshold, of true ones, of natural ones."""
+    from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # noqa: PLC0415
+
     own = [one for one in seen if one.held]
     chance = chances(fitted, own)
     over = chance > fitted["threshold"]

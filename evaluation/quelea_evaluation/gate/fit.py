@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # no stubs are published
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # no stubs are published
-from sklearn.model_selection import StratifiedGroupKFold  # type: ignore[import-untyped]  # no stubs are published
 
 from quelea_evaluation.gate.asking import Asked
 
@@ -84,6 +81,9 @@ def fit(asked: Sequence[Asked]) -> Model:
 
 
 def _fit_on(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
+    # sklearn takes a second to load, which no other command shall wait for; no stubs are published.
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # noqa: PLC0415
+
     values = matrix(asked, names)
     mean, scale = values.mean(axis=0), values.std(axis=0)
     sizes = {one: sum(a.set == one for a in asked) for one in {a.set for a in asked}}
@@ -95,6 +95,8 @@ def _fit_on(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
 
 def predict_held_out(asked: Sequence[Asked]) -> Values:
     """The probability of each question by a model that has seen no question of its group."""
+    from sklearn.model_selection import StratifiedGroupKFold  # type: ignore[import-untyped]  # noqa: PLC0415
+
     labels, groups = [a.answerable for a in asked], [a.group for a in asked]
     found = np.zeros(len(asked))
     folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0)
@@ -106,6 +108,8 @@ def predict_held_out(asked: Sequence[Asked]) -> Values:
 
 def separation(gate: str, name: str, asked: Sequence[Asked], values: Values) -> Separation:
     """AUC, and what stays local at SENT; `values` is what the gate judges by, larger for better evidence."""
+    from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # noqa: PLC0415
+
     labels = np.array([a.answerable for a in asked])
     limit = threshold(values[~labels])
     return Separation(

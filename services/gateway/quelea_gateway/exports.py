@@ -11,15 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
-from reportlab.platypus.doctemplate import LayoutError
 
-from quelea_gateway.adapters.exports.note_docx import note_docx
-from quelea_gateway.adapters.exports.note_pdf import note_pdf
 from quelea_gateway.adapters.exports.notebook import notebook
-from quelea_gateway.adapters.exports.report import report
 from quelea_gateway.adapters.exports.spreadsheet import XLSX, answer_workbook
 from quelea_gateway.core.agent.files import BUNDLE, code_name
-from quelea_gateway.core.agent.model import ENDED, Run
+from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.answers.export import Link, heading, markdown
 from quelea_gateway.core.answers.note import note
@@ -44,8 +40,15 @@ async def export_run(manager: Manager, run: Run, name: str) -> bytes:
     for one in [one for one in run.artifacts if one.media_type in PICTURES][:_MOST_PICTURES]:
         with contextlib.suppress(NotFound):
             pictures[one.name] = await manager.artifact(run.tenant, run.id, one.name)
-    make = report if name == "report.pdf" else notebook
+    make = _write_report if name == "report.pdf" else notebook
     return await asyncio.to_thread(make, run, events, pictures)
+
+
+def _write_report(run: Run, events: Sequence[Event], pictures: Mapping[str, bytes]) -> bytes:
+    # What writes PDF and DOCX is 40 MB of memory in every gateway, and half a second of its start.
+    from quelea_gateway.adapters.exports.report import report  # noqa: PLC0415  # as said
+
+    return report(run, events, pictures)
 
 
 async def archive_run(manager: Manager, run: Run) -> bytes:
@@ -120,6 +123,12 @@ def _made(turns: Sequence[tuple[str, Mapping[str, Any]]], link: Link, wanted: An
     if wanted == "xlsx":
         figures = [answer.get("figures") or [] for _, answer in turns]
         return answer_workbook(list(zip(notes, figures, strict=True)), link)
+
+    from reportlab.platypus.doctemplate import LayoutError  # noqa: PLC0415  # see _write_report
+
+    from quelea_gateway.adapters.exports.note_docx import note_docx  # noqa: PLC0415  # see _write_report
+    from quelea_gateway.adapters.exports.note_pdf import note_pdf  # noqa: PLC0415  # see _write_report
+
     try:
         return note_docx(notes) if wanted == "docx" else note_pdf(notes)
     except LayoutError as error:

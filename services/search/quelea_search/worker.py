@@ -6,7 +6,9 @@ call is made before the fork: channels do not survive it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -38,6 +40,7 @@ log = get_logger(__name__)
 def main() -> None:
     """Work until SIGTERM or SIGINT; then running jobs get drain_seconds and go back into the queue."""
     settings = SearchSettings()
+    atexit.register(gc.freeze)  # as in quelea_kit.server.serve
     setup_logging("search-worker", settings)
     for logger in ("celery.worker.strategy", "celery.app.trace"):  # each task received and succeeded
         logging.getLogger(logger).setLevel(logging.WARNING)

@@ -26,6 +26,12 @@ EVERYTHING = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the tries of a store that fails: a random part of a second, then of two."""
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+
+
 def stream(store: Storage, name: str, *pieces: bytes, **more: bool) -> None:
     with store.writer(name, **more) as writer:
         for piece in pieces:

@@ -62,6 +62,24 @@ def test_a_cpu_engine_with_adapters(launch: Any) -> None:
     assert _value(made, "--max-model-len") == "2048"
     assert int(_value(made, "--max-num-batched-tokens")) < 2048  # a prompt is read in pieces, others write in between
     assert made[made.index("--lora-modules") + 1 :] == ["finance=/a", "news=/b"]
+    assert _value(made, "--dtype") in ("bfloat16", "float32")
+
+
+def test_a_type_that_is_named_is_taken(launch: Any) -> None:
+    named = {"QUELEA_ENGINE_MODEL": "m", "QUELEA_ENGINE_DEVICE": "cpu", "QUELEA_ENGINE_DTYPE": "float16"}
+    assert _value(launch.command(named), "--dtype") == "float16"
+
+
+@pytest.mark.parametrize(
+    ("flags", "dtype"),
+    [("avx512f avx512_bf16 avx512_vnni", "bfloat16"), ("asimd i8mm bf16", "bfloat16"), ("avx2 avx512f", "float32")],
+)
+def test_a_cpu_computes_bfloat16_only_where_it_has_instructions_for_it(
+    launch: Any, tmp_path: Path, flags: str, dtype: str
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: fpu {flags}\n")
+    assert launch.cpu_dtype(tmp_path / "cpuinfo") == dtype
+    assert launch.cpu_dtype(tmp_path / "none") == "float32"
 
 
 @pytest.mark.parametrize(

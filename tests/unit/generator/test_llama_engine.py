@@ -79,7 +79,7 @@ def hub(tmp_path: Path) -> Iterator[str]:
     place.mkdir(parents=True)
     (place / "m.gguf").write_bytes(b"weights")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "hub")))
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

@@ -85,7 +85,7 @@ def web_pages() -> Iterator[Pages]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     pages.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     yield pages
     server.shutdown()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from quelea_search.adapters.formats import dispatch
 from quelea_search.adapters.formats.common import Progress
 from quelea_search.core.layout.lines import RawPage
 from quelea_search.core.model import ParsedDocument, ParseLimits
@@ -35,4 +34,7 @@ def parse(
     Raises:
         quelea_search.core.errors.*: Why it cannot be read, in one sentence.
     """
+    # The parsers are a third of the server's start, and only workers parse; they load them before they fork.
+    from quelea_search.adapters.formats import dispatch  # noqa: PLC0415  # as said
+
     return dispatch.read(data, filename, limits, on_progress, scans)
