@@ -240,6 +240,11 @@ class PacedTrainer(Trainer):
         self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
         return self.lr_scheduler
 
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """The moving weights. All processes call: where each holds a part (FSDP) they are gathered."""
+        del _internal_call
+        self._save(output_dir)
+
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         del state_dict
         self._weights.save(Path(output_dir or str(self.args.output_dir)) / WEIGHTS)
