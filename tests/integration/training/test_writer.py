@@ -231,6 +231,21 @@ def test_without_a_development_split_the_card_has_no_measure(base: Path, samples
     assert "-1.0000" not in card
 
 
+FSDP_ON_CPUS = """
+# accelerate turns FSDP on for GPUs alone; this lets it on CPUs, and changes nothing of what it does then.
+import os
+if "RANK" in os.environ:
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import DistributedType
+    begin = AcceleratorState.__init__
+    def begin_spread(self, *given, fsdp_plugin=None, **named):
+        begin(self, *given, fsdp_plugin=fsdp_plugin, **named)
+        if fsdp_plugin is not None:
+            self.distributed_type, self.fsdp_plugin = DistributedType.FSDP, fsdp_plugin
+    AcceleratorState.__init__ = begin_spread
+"""
+
+
 @pytest.mark.slow(reason="three runs of two processes that load torch, one killed")
 def test_a_model_spread_over_processes_learns_the_same_and_survives_a_kill(
     base: Path, samples: Path, tmp_path: Path
@@ -239,7 +254,10 @@ def test_a_model_spread_over_processes_learns_the_same_and_survives_a_kill(
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     settings = yaml.safe_load((ROOT / "training" / "accelerate-fsdp.yaml").read_text())["fsdp_config"]
-    spread = {**environment, "ACCELERATE_USE_FSDP": "true"} | {k.upper(): str(v) for k, v in settings.items()}
+    (tmp_path / "sitecustomize.py").write_text(FSDP_ON_CPUS)
+    spread = {**environment, "ACCELERATE_USE_FSDP": "true", "PYTHONPATH": str(tmp_path)} | {
+        k.upper(): str(v) for k, v in settings.items()
+    }
 
     def run(out: Path, given: dict[str, str]) -> str:
         words = [*launch, *command(base, samples, out)]
