@@ -57,7 +57,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     material = load(order.pairs, order.tested)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
-        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base (`make setup` makes one here)")
+        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
     data["base"] = hash_file(weights)
     # How much is in memory at once does not change what is learned.

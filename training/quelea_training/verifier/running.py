@@ -54,7 +54,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     material = load(order.pairs)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
-        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base (`make setup` makes one here)")
+        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     files = [(folder, name) for folder in order.pairs for name in (PAIRS, PASSAGES)]
     data = {f"{name} {folder}": hash_file(folder / name) for folder, name in files} | {"base": hash_file(weights)}
     notes = {"minutes": budget.minutes, "threads": budget.threads}
