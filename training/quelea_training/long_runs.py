@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -128,6 +129,12 @@ class MovingWeights(Weights):
 
     def _moving(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
         return ((name, one) for name, one in self._trained.named_parameters() if one.requires_grad)
+
+
+def names_of(folders: Sequence[Path]) -> dict[Path, str]:
+    """A name for each folder, for reports: its own, or its whole path where another has the same."""
+    same = Counter(one.name for one in folders)
+    return {one: one.name if same[one.name] == 1 else str(one) for one in folders}
 
 
 def is_first() -> bool:

@@ -175,3 +175,8 @@ def test_what_does_not_fit_says_which_setting_to_lower(
 def test_balanced_accuracy_counts_labels_alike() -> None:
     scores = np.array([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], dtype=np.float32)
     assert training.balanced_accuracy(scores, [0, 0, 1, 2]) == pytest.approx(2 / 3)
+
+
+def test_folders_of_one_name_are_told_apart() -> None:
+    one, other, third = Path("a/pairs"), Path("b/pairs"), Path("c/more")
+    assert long_runs.names_of([one, other, third]) == {one: "a/pairs", other: "b/pairs", third: "more"}

@@ -14,7 +14,7 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
 
 from quelea_training.encoder.examples import load
-from quelea_training.long_runs import Budget, draw_log
+from quelea_training.long_runs import Budget, draw_log, names_of
 from quelea_training.pairs.model import PAIRS, PASSAGES, fingerprint
 from quelea_training.verifier import proof
 from quelea_training.verifier.examples import counted, make, passages_of
@@ -80,7 +80,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "name": order.out.name,
             "base": order.base.name,
             "base_sha256": data["base"],
-            "pairs": {one.name: data[f"{PAIRS} {one}"] for one in order.pairs},
+            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},
             "licences": material.licences(),
             "recipe": recipe.as_row(),
             "budget": notes,

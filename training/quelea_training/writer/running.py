@@ -15,7 +15,7 @@ from typing import Any
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json, write_whole
 
-from quelea_training.long_runs import BEST, WEIGHTS, Budget, draw_log, is_first, last_checkpoint
+from quelea_training.long_runs import BEST, WEIGHTS, Budget, draw_log, is_first, last_checkpoint, names_of
 from quelea_training.writer.base import Writer, unpack
 from quelea_training.writer.export import card, export
 from quelea_training.writer.model import SAMPLES, load
@@ -80,8 +80,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "name": order.out.name,
             "base": base.name,
             "base_sha256": data["base"],
-            "samples": {one.name: data[f"samples {one}"] for one in order.samples},
-            "tested": {one.name: data[f"samples {one}"] for one in order.tested},
+            "samples": {name: data[f"samples {one}"] for one, name in names_of(order.samples).items()},
+            "tested": {name: data[f"samples {one}"] for one, name in names_of(order.tested).items()},
             "licences": sorted({one["licence"] for each in manifests.values() for one in each["sources"]}),
             "tasks": dict(Counter(one.task for one in mine).most_common()),
             "recipe": settings,
