@@ -17,6 +17,7 @@ COMMANDS = {
     "samples": "writer",
     "sft": "writer",
     "sft-test": "writer",
+    "verifier": "verifier",
 }
 """Command → the room whose `commands.app` has it."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -17,6 +18,7 @@ import torch
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import write_json
+from safetensors.torch import load_file, save_file
 from tensorboardX import SummaryWriter
 from torch import distributed
 from torch.optim.lr_scheduler import LambdaLR
@@ -93,6 +95,46 @@ class Weights(Protocol):
 
     def load(self, file: Path) -> None:
         """Take them back."""
+
+
+class MovingWeights(Weights):
+    """The weights of a model that are trained, by their names there.
+
+    Args:
+        trained: Whose.
+    """
+
+    def __init__(self, trained: torch.nn.Module) -> None:
+        self._trained = trained
+
+    def save(self, file: Path) -> None:
+        """Write them; the file is whole or not there."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        scratch = file.with_suffix(".part")
+        save_file({name: one.detach().contiguous().cpu() for name, one in self._moving()}, scratch)
+        scratch.replace(file)
+
+    def load(self, file: Path) -> None:
+        """Take them back.
+
+        Raises:
+            BadInput: The file is of another model or recipe.
+        """
+        kept, mine = load_file(file), dict(self._moving())
+        if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in mine.items()}:
+            raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
+        with torch.no_grad():
+            for name, one in mine.items():
+                one.copy_(kept[name])
+
+    def _moving(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
+        return ((name, one) for name, one in self._trained.named_parameters() if one.requires_grad)
+
+
+def names_of(folders: Sequence[Path]) -> dict[Path, str]:
+    """A name for each folder, for reports: its own, or its whole path where another has the same."""
+    same = Counter(one.name for one in folders)
+    return {one: one.name if same[one.name] == 1 else str(one) for one in folders}
 
 
 def is_first() -> bool:
@@ -204,6 +246,11 @@ class PacedTrainer(Trainer):
 
         self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
         return self.lr_scheduler
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """The moving weights. All processes call: where each holds a part (FSDP) they are gathered."""
+        del _internal_call
+        self._save(output_dir)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         del state_dict

@@ -35,12 +35,12 @@ _STATED = {
     "billion": re.compile(r"billion|\bbn\b", re.IGNORECASE),
     "trillion": re.compile(r"trillion", re.IGNORECASE),
 }
-_OPPOSITE = {
+OPPOSITE = {
     "increased": "decreased", "decreased": "increased", "increase": "decrease", "decrease": "increase",
     "grew": "fell", "rose": "fell", "declined": "rose", "higher": "lower", "lower": "higher",
 }  # fmt: skip
 _MOVE = re.compile(
-    rf"\b({'|'.join(_OPPOSITE)}) (?:of |by |in \w+ (?:\w+ )?of )?(?:about "
+    rf"\b({'|'.join(OPPOSITE)}) (?:of |by |in \w+ (?:\w+ )?of )?(?:about "
     r"|approximately )?\$?\d[\d,.]*(?:%| (?:million|billion))"
 )
 _SIGNED = re.compile(r"\b(?:percentage )?change\b", re.IGNORECASE)
@@ -158,7 +158,7 @@ def _sign(item: Item, chance: random.Random) -> tuple[str, int] | None:
         if not moves:
             return None
         match = chance.choice(moves)
-        return item.answer[: match.start(1)] + _OPPOSITE[match[1]] + item.answer[match.end(1) :], match.start()
+        return item.answer[: match.start(1)] + OPPOSITE[match[1]] + item.answer[match.end(1) :], match.start()
     numbers = _numbers(item.answer)
     if len(numbers) != 1 or len(item.answer) > 300:
         return None

@@ -17,13 +17,19 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 PREFIX = "QUELEA_ENGINE_"
+# Of GGUF, version 3: kinds of values, and the form of those that are numbers.
+_STRING, _ARRAY = 8, 9
+_SCALARS = dict(enumerate(("<B", "<b", "<H", "<h", "<I", "<i", "<f", "<?"))) | {10: "<Q", 11: "<q", 12: "<d"}
+_SHAPE = (".block_count", ".embedding_length")
+_MOST_KEYS, _LONGEST = 1000, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,13 @@ class LlamaSettings:
         if not model:
             raise ValueError(f"{PREFIX}MODEL must be the model's file (GGUF)")
         file = _gguf("MODEL", model)
-        adapter = environment.get(f"{PREFIX}ADAPTER", "")
+        named = environment.get(f"{PREFIX}ADAPTER", "")
+        adapter = _gguf("ADAPTER", named) if named else None
+        if adapter:
+            _check_adapter(adapter, file)
         return cls(
             model=file,
-            adapter=_gguf("ADAPTER", adapter) if adapter else None,
+            adapter=adapter,
             name=environment.get(f"{PREFIX}NAME", "") or file.stem,
             host=environment.get(f"{PREFIX}HOST", "") or "127.0.0.1",
             port=_number(environment, "PORT", 8000),
@@ -94,6 +103,64 @@ def _gguf(name: str, path: str) -> Path:
     if first != b"GGUF":
         raise ValueError(f"{PREFIX}{name}: {path} is no GGUF file; llama.cpp reads no other")
     return file
+
+
+def _check_adapter(adapter: Path, model: Path) -> None:
+    """See that an adapter is for a model of this shape: llama.cpp itself would only say that it cannot load it.
+
+    What the adapter does not say is not compared. Raises ValueError.
+    """
+    its, wanted = (_shape(file) for file in (adapter, model))
+    wrong = [
+        f"{name.rpartition('.')[2]} {its[name]}, the model {wanted[name]}"
+        for name in its
+        if wanted.get(name, its[name]) != its[name]
+    ]
+    if wrong:
+        raise ValueError(
+            f"{PREFIX}ADAPTER: {adapter} was trained for another model than {model} (it has {'; '.join(wrong)}); name "
+            f"its own base as {PREFIX}MODEL, or leave {PREFIX}ADAPTER out"
+        )
+
+
+def _shape(file: Path) -> dict[str, str]:
+    """Architecture, layers and width, as the head of a GGUF file says them. Raises ValueError where it is torn."""
+    found: dict[str, str] = {}
+    try:
+        with file.open("rb") as opened:
+            opened.seek(4 + 4 + 8)
+            (count,) = struct.unpack("<Q", opened.read(8))
+            for _ in range(min(count, _MOST_KEYS)):
+                key, value = _read_string(opened), _read_value(opened)
+                if key == "general.architecture" or key.endswith(_SHAPE):
+                    found[key] = value
+                if key.startswith("tokenizer."):  # what is looked for stands before it, and it is long
+                    break
+    except (OSError, struct.error, KeyError, ValueError) as error:
+        raise ValueError(f"{PREFIX}ADAPTER: the head of {file} cannot be read: is it whole?") from error
+    return found
+
+
+def _read_string(file: BinaryIO) -> str:
+    (length,) = struct.unpack("<Q", file.read(8))
+    if length > _LONGEST:
+        raise ValueError(length)
+    return file.read(length).decode()
+
+
+def _read_value(file: BinaryIO, kind: int | None = None) -> str:
+    """A value as text; of an array nothing."""
+    if kind is None:
+        (kind,) = struct.unpack("<I", file.read(4))
+    if kind == _STRING:
+        return _read_string(file)
+    if kind == _ARRAY:
+        of, length = struct.unpack("<IQ", file.read(12))
+        for _ in range(length):
+            _read_value(file, of)
+        return ""
+    form = _SCALARS[kind]
+    return str(struct.unpack(form, file.read(struct.calcsize(form)))[0])
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:

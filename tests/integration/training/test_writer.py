@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import gguf
+import psutil
 import pytest
 import torch
+import yaml
 from peft import PeftModel
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
@@ -33,6 +35,7 @@ from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 pytestmark = pytest.mark.filterwarnings("default")  # of the trainers, whose versions are locked
+ROOT = Path(__file__).parents[3]
 WORDS = [f"w{'abcd'[at // 10]}{'abcdefghij'[at % 10]}" for at in range(40)]
 TEMPLATE = (
     "{% for m in messages %}<s>{{ m['role'] }}\n{{ m['content'] }}</s>{% endfor %}"
@@ -228,11 +231,68 @@ def test_without_a_development_split_the_card_has_no_measure(base: Path, samples
     assert "-1.0000" not in card
 
 
-def test_what_spreads_the_weights_is_refused(
+FSDP_ON_CPUS = """
+# accelerate turns FSDP on for GPUs alone; this lets it on CPUs, and changes nothing of what it does then.
+import os
+if "RANK" in os.environ:
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import DistributedType
+    begin = AcceleratorState.__init__
+    def begin_spread(self, *given, fsdp_plugin=None, **named):
+        begin(self, *given, fsdp_plugin=fsdp_plugin, **named)
+        if fsdp_plugin is not None:
+            self.distributed_type, self.fsdp_plugin = DistributedType.FSDP, fsdp_plugin
+    AcceleratorState.__init__ = begin_spread
+"""
+
+
+@pytest.mark.slow(reason="three runs of two processes that load torch, one killed")
+def test_a_model_spread_over_processes_learns_the_same_and_survives_a_kill(
+    base: Path, samples: Path, tmp_path: Path
+) -> None:
+    """FSDP: each process holds a part of the weights. Killed and gone on with, it ends where whole copies end."""
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    settings = yaml.safe_load((ROOT / "training" / "accelerate-fsdp.yaml").read_text())["fsdp_config"]
+    (tmp_path / "sitecustomize.py").write_text(FSDP_ON_CPUS)
+    spread = {**environment, "ACCELERATE_USE_FSDP": "true", "PYTHONPATH": str(tmp_path)} | {
+        k.upper(): str(v) for k, v in settings.items()
+    }
+
+    def run(out: Path, given: dict[str, str]) -> str:
+        words = [*launch, *command(base, samples, out)]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, env=given, timeout=500)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    killed = tmp_path / "killed"
+    with (tmp_path / "log").open("w") as log:
+        words = [*launch, *command(base, samples, killed)]
+        process = subprocess.Popen(words, stderr=log, stdout=log, env=spread, start_new_session=True)
+        end = time.monotonic() + 300
+        while last_checkpoint(killed) is None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < end, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        for worker in psutil.Process(process.pid).children(recursive=True):
+            worker.kill()
+        process.wait(60)
+    checkpoint = last_checkpoint(killed)
+    assert checkpoint is not None
+    assert (checkpoint / "optimizer.bin").is_file()  # of FSDP's own, gathered; else it is optimizer.pt
+    assert f"going on from {checkpoint.name}" in run(killed, spread)
+    whole = tmp_path / "whole"
+    run(whole, environment)
+    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, whole))
+    assert one.keys() == two.keys()
+    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-2
+
+
+def test_the_first_version_of_fsdp_is_refused(
     base: Path, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
-    with pytest.raises(BadInput, match=r"accelerate-gpus\.yaml"):
+    with pytest.raises(BadInput, match=r"accelerate-fsdp\.yaml"):
         running.run(order(base, samples, tmp_path / "run"), RECIPE, Budget(), lambda _: None)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import struct
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -19,8 +20,23 @@ PATH = Path(__file__).parents[3] / "services/generator/engine/fetch_gguf.py"
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     file = tmp_path / "tiny-q4.gguf"
-    file.write_bytes(b"GGUF and more")
+    file.write_bytes(head("qwen2", 28, 1536))
     return file
+
+
+def head(architecture: str, layers: int, width: int) -> bytes:
+    """The beginning of a GGUF file: no tensors, and these values behind a list."""
+
+    def text(said: str) -> bytes:
+        return struct.pack("<Q", len(said)) + said.encode()
+
+    values = [
+        text("general.tags") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b"),
+        text("general.architecture") + struct.pack("<I", 8) + text(architecture),
+        text(f"{architecture}.block_count") + struct.pack("<II", 4, layers),
+        text(f"{architecture}.embedding_length") + struct.pack("<II", 4, width),
+    ]
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(values)) + b"".join(values)
 
 
 def test_the_settings_are_the_launchers(model: Path) -> None:
@@ -54,6 +70,23 @@ def test_an_adapter_is_a_file_of_llama_cpp_too(model: Path, tmp_path: Path) -> N
     assert LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(model)}).adapter is None
     with pytest.raises(ValueError, match=r"QUELEA_ENGINE_ADAPTER: .* cannot be read"):
         LlamaSettings.of({**with_one, "QUELEA_ENGINE_ADAPTER": str(tmp_path / "none.gguf")})
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (head("llama", 28, 1536), "architecture llama, the model qwen2"),
+        (head("qwen2", 24, 896), "block_count 24, the model 28; embedding_length 896, the model 1536"),
+        (head("qwen2", 28, 1536)[:50], "is it whole"),
+    ],
+)
+def test_an_adapter_of_another_model_is_refused_with_what_to_do(
+    model: Path, tmp_path: Path, other: bytes, said: str
+) -> None:
+    adapter = tmp_path / "adapter.gguf"
+    adapter.write_bytes(other)
+    with pytest.raises(ValueError, match=said):
+        LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(model), "QUELEA_ENGINE_ADAPTER": str(adapter)})
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from quelea_training.cli import app
-from quelea_training.pairs import making
+from quelea_training.pairs import commands, making
 from quelea_training.pairs.making import Made, Plan
 from typer.testing import CliRunner
 from unit.training.made import pair, passage
@@ -44,6 +44,10 @@ for words in (["--help"], ["pairs", "--help"], ["review", "--help"], ["encoder",
         (("pairs", "{folder}/p", "--source", "docugami", "--data", "{folder}"), "say where with --data"),
         (("pairs", "{folder}/p", "--model", "gpt"), "--model-url must say where the model is served"),
         (("pairs", "{folder}/p", "--model", "stack", "--home", "{folder}"), "error: "),
+        (
+            ("pairs", "{folder}/p", "--gateway", "http://127.0.0.1:9"),
+            "start it with `quelea up`, or say with --gateway",
+        ),
         (("review", "{folder}/none"), "make the folder with `quelea train pairs`"),
     ],
 )
@@ -52,6 +56,16 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, words: tuple[str, ...], s
     assert said in output
     assert code != 0
     assert "Traceback" not in output
+
+
+def test_splits_that_nothing_fell_into_are_spoken_of() -> None:
+    """Three companies may all be held out."""
+    said = " ".join(commands._missing({"train": 0, "dev": 0, "test": 10}, Plan(test=0.2)))
+    assert "nothing is to train on: add documents" in said
+    assert "smaller --test (it is 0.2)" in said
+    assert "nothing is to develop on" in said
+    assert "nothing is held out" not in said
+    assert list(commands._missing({"train": 5, "dev": 1, "test": 1}, Plan())) == []
 
 
 def test_a_review_changes_the_folder_and_its_manifest(tmp_path: Path) -> None:

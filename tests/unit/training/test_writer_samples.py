@@ -19,7 +19,7 @@ from quelea_gateway.core.draft.notation import parse_group
 from quelea_kit.errors import Unavailable
 from quelea_training.pairs.model import Pair, Pairs, Passage, fingerprint, held_out, write_pairs
 from quelea_training.writer import agent_runs, facts, making, proof, weaverbird
-from quelea_training.writer.drafts import NotComputed, compute, markers, values
+from quelea_training.writer.drafts import NotComputed, Said, compute, figures, markers
 from quelea_training.writer.generator import Limits, Reply
 from quelea_training.writer.model import Sample, Shown, load, read_samples, refuse_held_out, write_samples
 from quelea_training.writer.proof import choose, judge
@@ -252,7 +252,48 @@ def test_a_draft_comes_to_its_figures() -> None:
             compute(wrong)
     text = "It rose by {5 [2]} to 1,234.5 [1, 3]."
     assert markers(text) == {1, 2, 3}
-    assert values(text) == [Decimal(5), Decimal("1234.5")]
+    assert figures(text) == [Said(Decimal(5), "", 0), Said(Decimal("1234.5"), "", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("Net sales were $81.8 million [1].", True),
+        ("Net sales were {81.8 [1]}.", True),
+        ("In 2019 the company did well. Net sales were 81.8 million.", True),  # a year is no statement's figure
+        ("Net sales were 81.8 thousand.", False),
+        ("Net sales were 81.8%.", False),
+        ("Net sales were 81,800 thousand.", True),
+        ("Net sales were -81.8 million.", False),
+        ("Net sales were (81.8) million.", False),
+        ("Net sales fell by 81.8 million.", False),
+        ("Net sales were 12.0 million. They had been 81.8 million.", False),  # only the first statement answers
+        ("I cannot say.", False),
+    ],
+)
+def test_a_figure_is_right_when_value_sign_and_scale_agree(text: str, right: bool) -> None:
+    one = made_sample(
+        "a", right=(1,), figure="81.8", output="Net sales were {81.8 [1]} million.", question="Net sales?"
+    )
+    assert judge(one, text, declined=False).right_figures is right
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("It changed by {(98.6 [1] - 100 [1]) / 100 [1] = %}.", True),
+        ("It fell by 1.4%.", True),
+        ("It changed by -1.4%.", True),
+        ("It rose by 1.4%.", False),
+        ("It fell by 1.4 million.", False),
+    ],
+)
+def test_a_fall_is_said_by_a_minus_or_by_a_word(text: str, right: bool) -> None:
+    output = "The change was {(98.6 [1] - 100 [1]) / 100 [1] = %}."
+    one = made_sample("a", task="computed", right=(1,), figure="-1.4", output=output, question="What was the change?")
+    assert judge(one, text, declined=False).right_figures is right
+    asked_so = made_sample("b", task="computed", figure="1.4", output=output, question="What was the decrease?")
+    assert judge(asked_so, "The decrease was 1.4%.", declined=False).right_figures is True
 
 
 def test_an_answer_is_judged_by_its_own_passages_and_figure() -> None:

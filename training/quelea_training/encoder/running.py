@@ -22,7 +22,7 @@ from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
 from quelea_training.encoder.training import train
-from quelea_training.long_runs import Budget, draw_log
+from quelea_training.long_runs import Budget, draw_log, names_of
 from quelea_training.pairs.model import PAIRS
 
 KIND = "encoder-training"
@@ -57,7 +57,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     material = load(order.pairs, order.tested)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
-        raise BadInput(f"{order.base} has no model.safetensors; `make setup` makes the default encoder")
+        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
     data["base"] = hash_file(weights)
     # How much is in memory at once does not change what is learned.
@@ -79,8 +79,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "name": order.out.name,
             "base": order.base.name,
             "base_sha256": data["base"],
-            "pairs": {Path(str(folder)).name: data[f"pairs {folder}"] for folder in order.pairs},
-            "tested": {Path(str(folder)).name: data[f"pairs {folder}"] for folder in order.tested},
+            "pairs": {name: data[f"pairs {one}"] for one, name in names_of(order.pairs).items()},
+            "tested": {name: data[f"pairs {one}"] for one, name in names_of(order.tested).items()},
             "licences": material.licences(),
             "recipe": recipe.as_row(),
             "budget": {"minutes": budget.minutes, "threads": budget.threads},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from quelea_evaluation.console import DATA, HOME, STACK_HOME, AsJson, Data, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
-from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
+from quelea_evaluation.endpoints.client import STACK, Address, Client, EndpointError, read_address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, plain_errors
 from quelea_evaluation.omni.generation import Calls
@@ -52,7 +52,7 @@ def make(
     questions: Annotated[
         Path | None, typer.Option(help="Questions of `quelea eval omni generate` on these documents, file or folder.")
     ] = None,
-    gateway: Annotated[str, typer.Option(help="Where Quelea listens.")] = "http://127.0.0.1:8080",
+    gateway: Annotated[str, typer.Option(envvar="QUELEA_URL", help="Where Quelea listens.")] = "http://127.0.0.1:8080",
     gateway_key: Annotated[str, typer.Option(envvar="QUELEA_API_KEY", help="Of the gateway.")] = "",
     licence: Annotated[str, typer.Option(help="Of your own documents, for the manifest.")] = "the operator's own",
     teacher_k: Annotated[
@@ -103,7 +103,20 @@ def make(
     for reason, n in manifest["dropped"].items():
         if n:
             tell(f"left out: {n} {reason}")
+    for line in _missing(counts["splits"], plan):
+        say(line)
     say(f"to be read by people: {out / REVIEW}; then `quelea train review {out}`")
+
+
+def _missing(splits: Mapping[str, int], plan: Plan) -> Iterator[str]:
+    """What a training will miss: few companies may all fall into one split."""
+    other = "add documents of other companies, or take another --seed"
+    if not splits.get("train"):
+        yield f"nothing is to train on: {other} or a smaller --test (it is {plan.test:g})"
+    if not splits.get("test"):
+        yield f"nothing is held out, so no training can be measured with it: {other} or a larger --test"
+    if not splits.get("dev"):
+        yield f"nothing is to develop on, so time or steps alone end a training: {other} or a larger --dev"
 
 
 @app.command("review")
@@ -143,7 +156,15 @@ class _Work:
     ) -> tuple[Made, list[Pair]]:
         """Pairs of all documents at a gateway."""
         async with Client(url, key, self._seconds) as client:
-            listed = {str(one["id"]): one for one in await documents(client)}
+            try:
+                listed = {str(one["id"]): one for one in await documents(client)}
+            except EndpointError as error:
+                if not error.passing:
+                    raise
+                raise BadInput(
+                    f"Quelea does not answer at {url} ({error}): start it with `quelea up`, or say with --gateway "
+                    "where it listens"
+                ) from error
             if not listed:
                 raise BadInput(f"The knowledge base at {url} is empty; add documents with `quelea ingest`.")
             made = Made(await collect(client, listed, STORED, licence, say), [])

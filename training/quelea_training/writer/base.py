@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
 from quelea_evaluation.inputs import BadInput
 from safetensors.torch import load_file, save_file
+from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from quelea_training.long_runs import is_first
@@ -105,7 +106,7 @@ class Writer:
 
     def save(self, file: Path) -> None:
         """Write the adapter's weights; the file is whole or not there. In a run of several processes all must call."""
-        weights = get_peft_model_state_dict(self.model, adapter_name=ADAPTER)
+        weights = {name: _whole(one) for name, one in self._weights().items()}
         if not is_first():
             return
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -115,8 +116,22 @@ class Writer:
 
     def load(self, file: Path) -> None:
         """Take the weights of `save` back. Raises BadInput where they are of another model or rank."""
-        kept = load_file(file)
-        mine = get_peft_model_state_dict(self.model, adapter_name=ADAPTER)
+        kept, mine = load_file(file), self._weights()
         if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in mine.items()}:
             raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
-        set_peft_model_state_dict(self.model, kept, adapter_name=ADAPTER)
+        with torch.no_grad():
+            for name, one in mine.items():
+                value = kept[name].to(one.device, one.dtype)
+                if isinstance(one, DTensor):
+                    value = distribute_tensor(value, one.device_mesh, one.placements)
+                one.copy_(value)
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        """The adapter's, by peft's names; they are the model's own memory."""
+        found: dict[str, torch.Tensor] = get_peft_model_state_dict(self.model, adapter_name=ADAPTER)
+        return found
+
+
+def _whole(weight: torch.Tensor) -> torch.Tensor:
+    """A weight whose parts several processes hold, gathered; all must call."""
+    return weight.full_tensor() if isinstance(weight, DTensor) else weight

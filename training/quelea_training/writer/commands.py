@@ -65,7 +65,7 @@ def make(
     excerpt_tokens: _Excerpt = _LIMITS.excerpt_tokens,
     max_tokens: _Answer = _LIMITS.max_tokens,
     context_tokens: _Context = _LIMITS.context_tokens,
-    gateway: Annotated[str, typer.Option(help="Where Quelea listens.")] = "http://127.0.0.1:8080",
+    gateway: Annotated[str, typer.Option(envvar="QUELEA_URL", help="Where Quelea listens.")] = "http://127.0.0.1:8080",
     gateway_key: Annotated[str, typer.Option(envvar="QUELEA_API_KEY", help="Of the gateway.")] = "",
     data: Data = DATA,
     as_json: AsJson = False,

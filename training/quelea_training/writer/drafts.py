@@ -7,11 +7,29 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
+from typing import Literal
+
+from quelea_fintext.sentences import sentence_spans
 
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*,\s*\d{1,3})*)\s*\]")
 _GROUP = re.compile(r"\{([^{}]{1,300})\}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MINUS = re.compile(r"[-−(]\s?[$€£¥]?\s?$")
+_UNIT = re.compile(r"\s{0,3}(%|percent|per cent|thousand|million|billion|百万|千|万|亿)", re.IGNORECASE)
+_SCALES = {
+    "thousand": Decimal(10**3), "million": Decimal(10**6), "billion": Decimal(10**9),
+    "千": Decimal(10**3), "万": Decimal(10**4), "百万": Decimal(10**6), "亿": Decimal(10**8),
+}  # fmt: skip
+FALL = re.compile(
+    r"\b(?:fell|fall\w*|decreas\w*|declin\w*|drop\w*|down|lower|reduc\w*|shrank|loss(?:es)?|deficit|negative|minus)\b"
+    r"|下降|减少|下跌|降低|亏损|负",
+    re.IGNORECASE,
+)
+"""Words of a figure below zero that is said without its minus."""
 _OF_FORMULAS = frozenset("0123456789.+-*/() ")
 _LONGEST = 300
 
@@ -25,16 +43,67 @@ def markers(text: str) -> frozenset[int]:
     return frozenset(int(one) for match in _MARKER.finditer(text) for one in match[1].split(","))
 
 
-def values(text: str) -> list[Decimal]:
-    """The figures of a draft: those between braces, computed where they are expressions, and all that stand outside."""
-    found = []
-    for match in _GROUP.finditer(text):
+Unit = Literal["", "%"] | Decimal
+"""Empty: none is said. A scale, such as a million, as the number that it is."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A figure of a draft."""
+
+    value: Decimal
+    unit: Unit
+    sign: Literal[-1, 0, 1]
+    """0: it points at a printed figure, whose sign the product takes from the passage."""
+
+
+def figures(text: str) -> list[Said]:
+    """The figures of a draft's first statement that has any; years are none."""
+    for start, end in sentence_spans(text):
+        if found := list(_figures(text[start:end])):
+            return found
+    return []
+
+
+def _figures(statement: str) -> Iterator[Said]:
+    falls = bool(FALL.search(_GROUP.sub(" ", statement)))
+    for match in _GROUP.finditer(statement):
         try:
-            found.append(compute(match[1]))
+            value = compute(match[1])
         except NotComputed:
             continue
-    outside = _MARKER.sub(" ", _GROUP.sub(" ", text))
-    return found + [Decimal(match[0].replace(",", "")) for match in NUMBER.finditer(outside)]
+        points = NUMBER.fullmatch(_MARKER.sub(" ", match[1]).partition("=")[0].strip())
+        sign: Literal[-1, 0, 1] = -1 if falls or value < 0 else 0 if points else 1
+        yield Said(value, _unit(match[1].partition("=")[2]) or _unit(statement[match.end() :]), sign)
+    outside = _MARKER.sub(" ", _GROUP.sub(" ", statement))
+    for match in NUMBER.finditer(outside):
+        value, unit = Decimal(match[0].replace(",", "")), _unit(outside[match.end() :])
+        if unit or not _YEAR.fullmatch(match[0]):
+            yield Said(value, unit, -1 if falls or _MINUS.search(outside[: match.start()]) else 1)
+
+
+def _unit(behind: str) -> Unit:
+    match = _UNIT.match(behind)
+    return "" if match is None else _SCALES.get(match[1].casefold(), "%")
+
+
+def is_said(said: Said, wanted: Decimal, unit: Unit, *, fall_asked: bool) -> bool:
+    """Whether a figure is the wanted one: value, sign and scale agree.
+
+    Args:
+        said: The figure.
+        wanted: As a set rounds it, up or down.
+        unit: Of the wanted one; where either says none, the plain numbers must agree.
+        fall_asked: The question is about a fall, whose figure is without a minus.
+    """
+    if said.unit and unit and "%" in (said.unit, unit) and said.unit != unit:
+        return False
+    if said.sign and (said.sign < 0) != (wanted < 0) and not (fall_asked and wanted >= 0 and said.value >= 0):
+        return False
+    value = said.value
+    if isinstance(said.unit, Decimal) and isinstance(unit, Decimal):
+        value = value * said.unit / unit
+    return is_figure(value, wanted)
 
 
 def compute(group: str) -> Decimal:

@@ -39,6 +39,9 @@ def write_gguf(adapter: Path, base: Path, out: Path) -> None:
     scratch = out.with_suffix(".part")
     writer = gguf.GGUFWriter(scratch, gguf.MODEL_ARCH_NAMES[_PLAIN[kind]])
     writer.add_type(gguf.GGUFType.ADAPTER)
+    # By these llama_engine refuses it for another model.
+    writer.add_block_count(int(config["num_hidden_layers"]))
+    writer.add_embedding_length(int(config["hidden_size"]))
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
     writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(settings["lora_alpha"]))
     for name, weight in sorted(load_file(adapter / "adapter_model.safetensors").items()):

@@ -16,7 +16,7 @@ from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import RowFile, RunFolder, hash_file, write_json
 from quelea_kit.errors import QueleaError
 
-from quelea_training.writer.drafts import is_figure, markers, values
+from quelea_training.writer.drafts import FALL, figures, is_said, markers
 from quelea_training.writer.generator import Generator, Limits, running_generator
 from quelea_training.writer.model import PRODUCT, SAMPLES, Sample
 
@@ -45,9 +45,18 @@ def judge(sample: Sample, text: str, declined: bool) -> Judged:
         return Judged(None, None, declined, None)
     cited = markers(text)
     cites = bool(cited) and cited <= set(sample.right) and not declined
-    wanted = Decimal(sample.figure) if sample.figure else None
-    figure = None if wanted is None else not declined and any(is_figure(one, wanted) for one in values(text))
+    figure = not declined and _has_figure(sample, text) if sample.figure else None
     return Judged(cites, figure, None, bool(text.strip()) and not declined)
+
+
+def _has_figure(sample: Sample, text: str) -> bool:
+    """Whether the answer's first statement with a figure has the right one; the sample's own answer says its unit."""
+    wanted = Decimal(sample.figure)
+    unit = next((one.unit for one in figures(sample.output) if abs(one.value) == abs(wanted)), "")
+    if not unit and "= %" in sample.output:
+        unit = "%"
+    fall_asked = bool(FALL.search(sample.question))
+    return any(is_said(one, wanted, unit, fall_asked=fall_asked) for one in figures(text))
 
 
 def choose(samples: Sequence[Sample], most: int) -> list[Sample]:
@@ -85,7 +94,7 @@ def test(
     """
     settings = {**asdict(limits), "as_of": as_of, "systems": {name: one.text for name, one in systems.items()}}
     settings["samples"] = [one.id for one in samples]
-    data = {folder.name: hash_file(folder / SAMPLES) for folder in folders}
+    data = {f"samples {folder}": hash_file(folder / SAMPLES) for folder in folders}
     with RunFolder(out, KIND, settings, data) as folder:
         rows = folder.rows("answers")
         for name, address in systems.items():

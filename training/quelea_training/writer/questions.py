@@ -150,7 +150,9 @@ def _printed(asked: Answered, evidence: Sequence[Passage], document: str) -> Wri
     at = _place_of(number, evidence, document)
     if restated is None or not at:
         return None
-    return Written("cited", _say(asked.question, restated, f"{number} [{at}]"), (at,), number.replace(",", ""))
+    sign = "-" if re.match(r"\s*[$€£¥]?\s*[-−(]", asked.answers[0]) else ""
+    figure = sign + number.replace(",", "")
+    return Written("cited", _say(asked.question, restated, f"{number} [{at}]"), (at,), figure)
 
 
 def _say(question: str, restated: str, group: str) -> str:

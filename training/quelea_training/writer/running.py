@@ -15,7 +15,7 @@ from typing import Any
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json, write_whole
 
-from quelea_training.long_runs import Budget, draw_log, is_first
+from quelea_training.long_runs import BEST, WEIGHTS, Budget, draw_log, is_first, last_checkpoint, names_of
 from quelea_training.writer.base import Writer, unpack
 from quelea_training.writer.export import card, export
 from quelea_training.writer.model import SAMPLES, load
@@ -50,11 +50,9 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
     recipe.check()
-    if os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true":
-        raise BadInput(
-            "FSDP spreads the weights over processes, and checkpoints here do not gather them: take the settings of "
-            "training/accelerate-gpus.yaml"
-        )
+    spread = os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true"
+    if spread and os.environ.get("FSDP_VERSION", "1") != "2":
+        raise BadInput("FSDP is taken in version 2 alone: fsdp_version: 2, as in training/accelerate-fsdp.yaml")
     commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
     samples, manifests = load(order.samples, order.tested)
     mine = [one for one in samples if one.split == "train"]
@@ -82,8 +80,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             "name": order.out.name,
             "base": base.name,
             "base_sha256": data["base"],
-            "samples": {one.name: data[f"samples {one}"] for one in order.samples},
-            "tested": {one.name: data[f"samples {one}"] for one in order.tested},
+            "samples": {name: data[f"samples {one}"] for one, name in names_of(order.samples).items()},
+            "tested": {name: data[f"samples {one}"] for one, name in names_of(order.tested).items()},
             "licences": sorted({one["licence"] for each in manifests.values() for one in each["sources"]}),
             "tasks": dict(Counter(one.task for one in mine).most_common()),
             "recipe": settings,
@@ -108,10 +106,19 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         if folder is None:
             return about
         draw_log(trained.log, order.out / "loss.png", LOOK)
+        if spread:  # its parts are in other processes, which have ended: the same weights in a whole model
+            writer = Writer(base, recipe, "cpu")
+            writer.load(_last_weights(order.out))
         export(writer, base, order.out, card(about), say)
         write_json(order.out / REPORT, about | {"log": trained.log})
         folder.finish({"steps": trained.steps})
     return about
+
+
+def _last_weights(out: Path) -> Path:
+    """The weights that a training ended with."""
+    best, last = out / BEST, last_checkpoint(out)
+    return best if best.is_file() or last is None else last / WEIGHTS
 
 
 def _before(out: Path, writer: Writer, shown: list[tuple[list[int], int]]) -> float:

@@ -1,0 +1,1 @@
+"""A cross-encoder that says whether a passage supports a sentence."""

@@ -1,0 +1,158 @@
+"""`quelea train verifier` from beginning to end: examples, train, test, export, report."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
+
+from quelea_training.encoder.examples import load
+from quelea_training.long_runs import Budget, draw_log, names_of
+from quelea_training.pairs.model import PAIRS, PASSAGES, fingerprint
+from quelea_training.verifier import proof
+from quelea_training.verifier.examples import counted, make, passages_of
+from quelea_training.verifier.recipe import Recipe
+from quelea_training.verifier.training import LOOK, VerifierModel, train
+
+KIND = "verifier-training"
+MODEL, REPORT, METRICS = "model", "report.json", "metrics.json"
+_PACKAGES = ("quelea-training", "sentence-transformers", "transformers", "torch")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is trained from what, into which folder."""
+
+    pairs: tuple[Path, ...]
+    base: Path
+    out: Path
+    data: Path
+    """Folder of the public sets that are tested with; they are left out where they are not there."""
+    device: str = ""
+    test_answers: int = 60
+    """True answers of each group to test with."""
+    dev_examples: int = 200
+    """Looked at at each checkpoint, which takes from training's time."""
+
+
+def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
+    """Train, and give the report, which is written beside the model.
+
+    Raises:
+        BadInput: Something given cannot be used, or the folder holds a finished run.
+        BadRun: Another run writes into the folder, or one with other settings or data.
+    """
+    recipe.check()
+    commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
+    material = load(order.pairs)
+    weights = order.base / "model.safetensors"
+    if not weights.is_file():
+        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
+    files = [(folder, name) for folder in order.pairs for name in (PAIRS, PASSAGES)]
+    data = {f"{name} {folder}": hash_file(folder / name) for folder, name in files} | {"base": hash_file(weights)}
+    notes = {"minutes": budget.minutes, "threads": budget.threads}
+    with RunFolder(order.out, KIND, recipe.as_row(), data, notes) as folder:
+        if "finished" in folder.manifest:
+            raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
+        tested = proof.all_tested(order.data)
+        if not tested:
+            say(f"no public sets are below {order.data}: only sentences made of held-out documents are tested with")
+        passages, developed, held = (passages_of(material.pairs, split, tested) for split in ("train", "dev", "test"))
+        _refuse(passages + developed, tested)
+        examples = make(passages, recipe.most, recipe.max_tokens, recipe.seed)
+        develop = make(developed, order.dev_examples, recipe.max_tokens, recipe.seed) if developed else []
+        say(f"{len(examples)} examples to train on, {len(develop)} to develop on, of {len(passages)} passages")
+        model = VerifierModel(order.base, order.out / ".start", recipe, order.device)
+        trained = train(model, examples, develop, recipe, budget, order.out, say)
+        say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
+        own = make(held, 3 * order.test_answers, recipe.max_tokens, recipe.seed) if held else []
+        true = proof.public_items(order.data, order.test_answers, recipe.seed)
+        false = [one for item in true for one in proof.false_ones(item)]
+        rows = proof.prove([*true, *false, *proof.own_items(own)], model.score, say)
+        about = {
+            "name": order.out.name,
+            "base": order.base.name,
+            "base_sha256": data["base"],
+            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},
+            "licences": material.licences(),
+            "recipe": recipe.as_row(),
+            "budget": notes,
+            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
+            "versions": {name: metadata.version(name) for name in _PACKAGES},
+            "commit": commit,
+            "examples": counted(examples),
+            "steps": trained.steps,
+            "seconds": trained.seconds,
+            "why": trained.why,
+            "best": trained.best,
+            "best_step": trained.best_step,
+        }
+        found = about | {"model": MODEL, "verdict": proof.verdict(rows), "rows": rows, "log": trained.log}
+        draw_log(trained.log, order.out / "loss.png", LOOK)
+        model.export(order.out / MODEL, card(found), order.base / "LICENSE")
+        write_json(order.out / METRICS, metrics(rows))
+        write_json(order.out / REPORT, found)
+        folder.finish({"steps": trained.steps, "verdict": found["verdict"]})
+    return found
+
+
+def _refuse(passages: list[Any], tested: frozenset[str]) -> None:
+    """See that nothing that is tested with is trained on or chosen by. Raises BadInput."""
+    for one in passages:
+        if fingerprint(one.text) in tested:
+            raise BadInput(f"passage {one.id} is tested with, and must not be trained on")
+
+
+def metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """For `quelea models make --metrics`."""
+    return {
+        f"verifier, {row['group']}/{name}": row[name]
+        for row in rows
+        if row["kind"] == "all"
+        for name in ("auc", "rules_caught", "rules_flagged", "both_caught", "both_flagged")
+    }
+
+
+def card(found: Mapping[str, Any]) -> str:
+    """A model card, Markdown."""
+    kinds = "; ".join(
+        f"{label}: {', '.join(f'{kind} {count}' for kind, count in each.items())}"
+        for label, each in found["examples"].items()
+    )
+    developed = (
+        f"{LOOK} on the development split: {found['best']:.3f} after step {found['best_step']}."
+        if found["best"] >= 0
+        else "Nothing was to develop on: the weights are the last ones."
+    )
+    return "\n".join(
+        [
+            f"# {found['name']}",
+            "",
+            "A cross-encoder that says whether a passage supports a sentence (entailment, neutral, contradiction), for "
+            "QUELEA_EMBEDDER_CROSS_ENCODER.",
+            "",
+            f"Trained from {found['base']} (SHA-256 `{found['base_sha256']}`) in {found['steps']} steps, "
+            f"{found['seconds'] / 60:.0f} minutes, at commit {found['commit']}. {developed}",
+            "",
+            f"Licences of the documents: {'; '.join(found['licences'])}. Files of pairs (SHA-256): "
+            + "; ".join(f"{name} `{digest}`" for name, digest in found["pairs"].items())
+            + ".",
+            "",
+            f"Examples: {kinds}.",
+            "",
+            f"**Verdict**: {found['verdict']}.",
+            "",
+            proof.table(found["rows"]),
+            "",
+            "Caught are false answers, flagged are true ones. “At that rate”: of the verifier alone, where it flags as "
+            "many true answers as the rules do. “As served”: contradicted by it in the gateway.",
+            "",
+        ]
+    )
