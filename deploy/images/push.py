@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("registry", metavar="REGISTRY", help="host[:port][/folder], without https://")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; none: all")
     parser.add_argument("--tag", default="", help="one more tag")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # make push puts --tag between
     registry = options.registry.rstrip("/")
     if not _REGISTRY.fullmatch(registry):
         parser.error(f"{options.registry!r} is no registry: write host[:port][/folder] in small letters, no https://")

@@ -312,6 +312,7 @@ def _detach(home_dir: Path, start_seconds: float) -> None:
         pass
     arguments = [argument for argument in sys.argv[1:] if argument != "--detach"]
     console = home.logs / "up.log"
+    say(consoles()[1], f"Starting Quelea in {home.root}; the first time takes longest. Its log: {console}")
     with console.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line
             [sys.executable, "-m", "quelea_cli", *arguments],
@@ -324,7 +325,8 @@ def _detach(home_dir: Path, start_seconds: float) -> None:
     while time.monotonic() < end:
         record = home.read()
         if record and record.pid == process.pid and record.state == "ready":
-            say(consoles()[0], f"Quelea is ready at {record.url}. Stop it with `quelea down --home {home.root}`.")
+            named = "" if home_dir == DEFAULT_HOME else f" --home {home.root}"
+            say(consoles()[0], f"Quelea is ready at {record.url}. Stop it with `quelea down{named}`.")
             return
         if process.poll() is not None:
             lines = console.read_text(encoding="utf-8", errors="replace").strip().splitlines()

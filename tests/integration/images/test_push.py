@@ -58,7 +58,7 @@ def push(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow(reason="an image of 78 MB is compressed and pushed")
 def test_an_image_is_pushed_under_its_tags_and_pulled_by_its_digest(engine: docker.DockerClient, registry: str) -> None:
-    done = push(f"{registry}/team", NAME, "--tag", "latest")
+    done = push(f"{registry}/team", "--tag", "latest", NAME)  # the order of make push
     assert done.returncode == 0, done.stderr
     there, digest = done.stdout.strip().split("@")
     assert there == f"{registry}/team/{NAME}"
