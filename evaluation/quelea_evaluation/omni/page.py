@@ -102,7 +102,7 @@ def _spent(result: Row) -> str:
         known = told["prompt_tokens"] is not None
         tokens = [f"{told[one]:,}" if known else NOT_KNOWN for one in ("prompt_tokens", "completion_tokens")]
         rows.append(
-            [escape(who), *tokens, str(told["uncounted"]) if known else "all", escape(prices.told(told["cost"]))]
+            [escape(who), *tokens, str(told["uncounted"]) if known else "all", escape(prices.write_cost(told["cost"]))]
         )
     head = ["what", "tokens read", "tokens written", "replies that counted no tokens", "cost"]
     return "<h2>What it took</h2>" + table(head, rows)

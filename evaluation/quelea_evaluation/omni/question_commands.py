@@ -238,7 +238,7 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
     tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"
-    tell(f"{summary['calls']} calls, {tokens}, cost {prices.told(summary['cost'])}")
+    tell(f"{summary['calls']} calls, {tokens}, cost {prices.write_cost(summary['cost'])}")
     if new := summary["not_in_review"]:
         tell(
             f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "

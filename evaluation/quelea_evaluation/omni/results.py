@@ -97,7 +97,7 @@ def item_of(question: Question, answer: Row, verdicts: Verdicts, *, retrieves: b
     rules = _failed_rules(retrieves) if failed else _rule_values(question, answer)
     for name, value in rules.items():
         values[name] = {"value": value, "failed": 0, "not_applicable": 0}
-    values |= _judged(question, answer, verdicts, failed=failed)
+    values |= _values_of_judges(question, answer, verdicts, failed=failed)
     return {
         "id": question.id,
         "topic": question.topic,
@@ -137,7 +137,7 @@ def ids_by_relevance(retrieved: Iterable[Passage], relevant: Sequence[Passage]) 
     return ids
 
 
-def _judged(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool) -> dict[str, Row]:
+def _values_of_judges(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool) -> dict[str, Row]:
     values: dict[str, Row] = {}
     for aspect in ASPECTS:
         by_judge: dict[str, Row] = {}

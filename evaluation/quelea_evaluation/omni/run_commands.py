@@ -120,7 +120,7 @@ def run(
 def _spent(spent: Row, prices: Prices) -> str:
     if spent["prompt_tokens"] is None:
         return "tokens and cost not known"
-    return f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens, cost {prices.told(spent['cost'])}"
+    return f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens, cost {prices.write_cost(spent['cost'])}"
 
 
 def judge(

@@ -151,14 +151,14 @@ def _counts(files: Mapping[str, Path], count: Callable[[Path], int]) -> dict[str
             about = file.stat()
         except (OSError, BadInput):
             continue  # it was taken away just now
-        number = _counted(count, file, about.st_mtime_ns, about.st_size)
+        number = _count_again(count, file, about.st_mtime_ns, about.st_size)
         if number is not None:
             found[name] = number
     return found
 
 
 @lru_cache(maxsize=256)
-def _counted(count: Callable[[Path], int], file: Path, changed: int, size: int) -> int | None:
+def _count_again(count: Callable[[Path], int], file: Path, changed: int, size: int) -> int | None:
     """A file is counted again only when it changed, and its fault is said once."""
     del changed, size
     try:

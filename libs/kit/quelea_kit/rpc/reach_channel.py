@@ -15,7 +15,7 @@ from quelea_kit.rpc.rpc_tracing import ForwardingChannel
 _KEY = "quelea-reach"
 
 
-def received(context: grpc.aio.ServicerContext[Any, Any]) -> Reach:
+def read_reach(context: grpc.aio.ServicerContext[Any, Any]) -> Reach:
     """The reach that a call came with. Raises InvalidInput when what it carries is none."""
     told = dict(context.invocation_metadata() or ()).get(_KEY)
     if told is None:
@@ -46,7 +46,7 @@ class ReachChannel(ForwardingChannel):
         inner = getattr(self._channel, kind)(*args, **named)
 
         def call(*given: Any, metadata: Any = None, **options: Any) -> Any:
-            told = reach.given()
+            told = reach.current_or_none()
             if told is None:
                 return inner(*given, metadata=metadata, **options)
             said: dict[str, Any] = {"tenant": told.tenant}

@@ -253,14 +253,14 @@ async def answer(body: AnswerIn, request: Request) -> JSONResponse:
     gateway, base = gateway_of(request), base_url(request)
     found = await while_there(request, whole(gateway, _question(request, body.prompt, [])))
     return JSONResponse({
-        "content": _linked(found, base),
+        "content": _link_markers(found, base),
         "data_format": {"data_type": "object", "parse_as": "text"},
         "extra_citations": [one.model_dump(mode="json", exclude_none=True) for one in _citations(found, base)],
         "citable": True,
     })  # fmt: skip
 
 
-def _linked(found: core.Answer, base: str) -> str:
+def _link_markers(found: core.Answer, base: str) -> str:
     """The text, and below it where its markers open."""
     places = {one.number: f"[{one.number}] [{_label(one)}]({page_url(base, one)})" for one in found.citations}
     return "\n\n".join([found.answer, *places.values()])

@@ -113,7 +113,7 @@ async def whole(gateway: Gateway, question: Question) -> Answer:
     raise AssertionError("the pipeline ends with an answer or raises")
 
 
-async def _saved(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> Answer:
+async def _save_turn(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> Answer:
     """The answer, once it is in its conversation; where it cannot be saved it says so, and is given all the same."""
     if not body.conversation_id:
         return answer
@@ -138,7 +138,7 @@ async def _saving(
 ) -> AsyncGenerator[Item, None]:
     async with contextlib.aclosing(items):
         async for item in items:
-            yield await _saved(gateway, owner, body, item) if isinstance(item, Answer) else item
+            yield await _save_turn(gateway, owner, body, item) if isinstance(item, Answer) else item
 
 
 async def _events(first: Item, rest: AsyncGenerator[Item, None]) -> AsyncGenerator[bytes, None]:
@@ -208,9 +208,9 @@ async def ask(body: AskIn, request: Request) -> Response:
         first = await while_there(request, _first(rest))
         return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
-    answer = await _saved(gateway, owner, body, answer)
+    answer = await _save_turn(gateway, owner, body, answer)
     if as_text:
-        return await _exported(body.question, AnswerOut.of(answer), "markdown", request)
+        return await _export(body.question, AnswerOut.of(answer), "markdown", request)
     return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")
 
 
@@ -265,7 +265,7 @@ class ExportIn(BaseModel):
     )
 
 
-async def _exported(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
+async def _export(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
     base = base_url(request)
 
     def link(place: Mapping[str, Any]) -> str:
@@ -289,4 +289,4 @@ _FILES: dict[str, Any] = {
 )
 async def export(body: ExportIn, request: Request) -> Response:
     """An answer that was given, with its sources, as a file. Answers are not stored: it is sent along."""
-    return await _exported(body.question, body.answer, body.format, request)
+    return await _export(body.question, body.answer, body.format, request)
