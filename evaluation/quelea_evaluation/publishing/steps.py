@@ -13,7 +13,7 @@ from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.console import say
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import questions_file, read_questions
+from quelea_evaluation.omni.questions.model import questions_file, read_questions
 from quelea_evaluation.reports.store import BadRun, Row
 
 QUELEA = "quelea"

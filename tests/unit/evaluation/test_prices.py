@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from quelea_evaluation.endpoints.prices import read_prices
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
+from quelea_evaluation.omni.runs.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.reports.store import RowFile
 
 FILE = 'currency = "USD"\n[models."org/model-7b"]\nread = 0.15\nwritten = 0.60\n'

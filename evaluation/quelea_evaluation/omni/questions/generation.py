@@ -19,10 +19,10 @@ from typing import Any
 from quelea_evaluation.endpoints.chat import Chat, Message, Unparseable, parse_object
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import Liveness, run_all
-from quelea_evaluation.omni.knowledge import Section, SectionFile, SectionPlace, locate
 from quelea_evaluation.omni.matrix import TASKS, Language, Matrix, Task
 from quelea_evaluation.omni.prompts import Prompts, load_prompts
-from quelea_evaluation.omni.questions import Passage, Question, Turn, question_id
+from quelea_evaluation.omni.questions.knowledge import Section, SectionFile, SectionPlace, locate
+from quelea_evaluation.omni.questions.model import Passage, Question, Turn, question_id
 from quelea_evaluation.reports.store import Row, RowFile, RowIndex, hash_json, hash_text
 
 PARTNERS = 5

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import Question, Turn
+from quelea_evaluation.omni.questions.model import Question, Turn
 
 FIELDS = ("id", "turn", "keep", "topic", "task", "question", "answers", "passages", "note")
 SEPARATOR = " || "

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from quelea_evaluation.metrics.intervals import mean_interval
-from quelea_evaluation.omni.judges import ASPECTS, Aspect, tasks_of
-from quelea_evaluation.omni.questions import Passage, Question, passage_of
-from quelea_evaluation.omni.scoring import CODE, PAPER, measure_answer, measure_retrieval
+from quelea_evaluation.omni.questions.model import Passage, Question, passage_of
+from quelea_evaluation.omni.scoring.judges import ASPECTS, Aspect, tasks_of
+from quelea_evaluation.omni.scoring.rule_metrics import CODE, PAPER, measure_answer, measure_retrieval
 from quelea_evaluation.reports.store import Row
 
 FORMAT = "quelea.omni.result/1"

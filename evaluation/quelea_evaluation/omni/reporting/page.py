@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from quelea_evaluation.endpoints.prices import NOT_KNOWN, Prices
-from quelea_evaluation.omni.comparison import LOWER_IS_BETTER
-from quelea_evaluation.omni.judges import ASPECTS
 from quelea_evaluation.omni.matrix import TASKS, Matrix
+from quelea_evaluation.omni.reporting.comparison import LOWER_IS_BETTER
+from quelea_evaluation.omni.scoring.judges import ASPECTS
 from quelea_evaluation.reports.page import colour_of, page, table, warning
 from quelea_evaluation.reports.store import Row
 
