@@ -31,9 +31,9 @@ from quelea_gateway.core.statements.statement_grid import (
     StatementQuery,
 )
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import Item, whole
 from quelea_gateway.rest.knowledge_base.documents import DocumentOut, page_url
-from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there
 from quelea_gateway.rights import may_fetch

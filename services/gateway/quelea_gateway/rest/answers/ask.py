@@ -25,18 +25,11 @@ from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_answer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut, PassageOut, ReadingOut, SearchOut, StartedOut
+from quelea_gateway.rest.answers.question_schemas import AskIn, SearchIn
+from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.knowledge_base.documents import page_address
 from quelea_gateway.rest.openapi import events
-from quelea_gateway.rest.schemas import (
-    ERRORS,
-    AnswerOut,
-    AskIn,
-    PassageOut,
-    ReadingOut,
-    SearchIn,
-    SearchOut,
-    StartedOut,
-)
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import event, respond, while_there

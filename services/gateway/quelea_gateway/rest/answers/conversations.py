@@ -17,10 +17,12 @@ from quelea_gateway.core.evaluation.feedback import Reason, Thumb
 from quelea_gateway.core.model import Filters
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_conversation
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import MARKDOWN
+from quelea_gateway.rest.answers.question_schemas import FiltersIn
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.knowledge_base.documents import page_address
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, AnswerOut, FiltersIn
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 
