@@ -220,3 +220,23 @@ def test_an_import_takes_the_passage_that_holds_the_answer(tmp_path: Path) -> No
         load_source("nothing", tmp_path)
     with pytest.raises(BadInput, match="say where with --data"):
         load_source("docugami", tmp_path)
+
+
+def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path) -> None:
+    row = {
+        "questions": ["what was net income in 2007?"],
+        "text": "as reported .",
+        "table": "- | 2007\nnet income | $ 9",
+    }
+    ids = ("Single_MRO/2007/page_134.pdf-1", "Double_MRO/2007/page_134.pdf", "Double_HII/2017/page_104.pdf")
+    (tmp_path / "convfinqa").mkdir()
+    (tmp_path / "convfinqa" / "convfinqa_dev_pot.json").write_text(
+        json.dumps([row | {"id": one, "golden_table": row["table"]} for one in ids])
+    )
+    source = load_source("convfinqa", tmp_path)
+    assert [one.metadata["ticker"] for one in source.documents] == ["MRO", "HII"]
+    assert [one.documents for one in source.asked] == [
+        frozenset({"MRO-2007-page_134"}),
+        frozenset({"MRO-2007-page_134"}),
+        frozenset({"HII-2017-page_104"}),
+    ]

@@ -117,7 +117,9 @@ def _convfinqa(data: Path) -> Source:
     documents: dict[str, SourceDocument] = {}
     asked = []
     for row in rows:
-        page = str(row["id"]).removeprefix("Single_").removeprefix("Double_").rpartition("-")[0]
+        page = (
+            str(row["id"]).partition("_")[2].partition(".pdf")[0]
+        )  # Single_MRO/2007/page_134.pdf-1, Double_…/page_9.pdf
         ticker, year, *_ = page.split("/")
         key = page.replace("/", "-")
         metadata = {"company": ticker, "ticker": ticker, "title": f"{ticker} annual report {year}"}
