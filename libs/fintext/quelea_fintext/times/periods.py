@@ -124,7 +124,7 @@ class PeriodReader:
         """Every period that the text names, in order; a part of a year with the year that belongs to it.
 
         Args:
-            text: As `period_words.usual` makes it; spans are in code points of it.
+            text: As `normalise_periods` makes it; spans are in code points of it.
         """
         found = [Period("date", one.day.year, day=one.day, start=one.start, end=one.end) for one in find_dates(text)]
         taken = bytearray(len(text))
