@@ -10,7 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from helm_python.errors import HelmError
-from quelea_evaluation.omni.comparison import read_thresholds
+from quelea_evaluation.omni.reporting.comparison import read_thresholds
 from quelea_evaluation.publishing.steps import Means, find_benches, find_questions, read_request
 from support.chart_render import MATRIX, Object, component, containers, merged, named, of_kind, pods, render
 

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 from quelea_evaluation.omni.matrix import read_matrix
-from quelea_evaluation.omni.questions import Passage, Question, Turn, read_questions
-from quelea_evaluation.omni.review import read_table, write_review
-from quelea_evaluation.omni.review_page import Review, ReviewServer
+from quelea_evaluation.omni.questions.model import Passage, Question, Turn, read_questions
+from quelea_evaluation.omni.questions.review import read_table, write_review
+from quelea_evaluation.omni.questions.review_page import Review, ReviewServer
 from support.browser import opened
 
 pytestmark = pytest.mark.browser

@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from quelea_generator.adapters.engine_pool import EnginePool
+from quelea_generator.adapters.engine_slots import PoolLimits
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import Unavailable
@@ -41,7 +41,7 @@ def asked(one: FakeEndpoint) -> list[str]:
 
 
 async def waiting(pool: EnginePool, count: int) -> None:
-    await wait_until_async(lambda: len(pool._places._queue) == count, what=f"{count} wait")
+    await wait_until_async(lambda: len(pool._slots._queue) == count, what=f"{count} wait")
 
 
 def idle(pool: EnginePool) -> bool:

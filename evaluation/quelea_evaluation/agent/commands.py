@@ -149,12 +149,12 @@ def report(folder: Folder, as_json: AsJson = False) -> None:
         tell_json(result)
         return
     for kind, one in [("all", result["overall"]), *result["kinds"].items()]:
-        right, met, grounded = (_told(one[name]) for name in ("right", "met", "grounded"))
+        right, met, grounded = (_write_share(one[name]) for name in ("right", "met", "grounded"))
         tell(f"{kind:24} asked {one['asked']:3}  right {right}  points met {met}  grounded {grounded}")
     say(f"{folder / 'report.html'}")
 
 
-def _told(share: Row | None) -> str:
+def _write_share(share: Row | None) -> str:
     return "  – " if share is None else f"{share['mean']:.2f}"
 
 

@@ -67,7 +67,7 @@ async def ask_all(
             row |= {"error": str(error), "passing": error.passing or error.status in _OF_THE_KEY}
         else:
             liveness.succeeded()
-            row |= _told(run)
+            row |= _keep_of_run(run)
         rows.append(row)
         counts[0] += 1
         counts[1] += "error" in row
@@ -90,7 +90,7 @@ async def _run(client: Client, body: dict[str, Any], seconds: float) -> dict[str
     return run
 
 
-def _told(run: dict[str, Any]) -> Row:
+def _keep_of_run(run: dict[str, Any]) -> Row:
     """What is kept of a run; its events, code and files stay with the gateway, under its id."""
     answer, usage = run.get("answer") or {}, run.get("usage") or {}
     row: Row = {

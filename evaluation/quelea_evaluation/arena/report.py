@@ -203,4 +203,4 @@ def _statuses(statuses: Mapping[str, int]) -> str:
 
 def _sums(sums: Mapping[str, Any], prices: Prices) -> list[str]:
     counts = [f"{sums[name]:,}" for name in ("calls", "prompt_tokens", "completion_tokens", "uncounted_calls")]
-    return [*counts, escape(prices.told(sums["cost"]))]
+    return [*counts, escape(prices.write_cost(sums["cost"]))]

@@ -55,7 +55,7 @@ class Prices:
             return None
         return (prompt_tokens * price.read + completion_tokens * price.written) / MILLION
 
-    def told(self, cost: float | None) -> str:
+    def write_cost(self, cost: float | None) -> str:
         """A cost as a person reads it."""
         return NOT_KNOWN if cost is None else f"{cost:.4f} {self.currency}".rstrip()
 

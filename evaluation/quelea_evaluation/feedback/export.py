@@ -10,7 +10,7 @@ from typing import Any
 from quelea_fintext.text import language_of
 
 from quelea_evaluation.endpoints.client import Client
-from quelea_evaluation.omni.questions import Question, Turn, question_id
+from quelea_evaluation.omni.questions.model import Question, Turn, question_id
 from quelea_evaluation.reports.store import write_rows
 
 TOPIC = "feedback"

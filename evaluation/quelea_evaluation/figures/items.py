@@ -194,7 +194,7 @@ def docugami(data: Path, documents: Collection[str], find: Find) -> tuple[list[I
             continue
         question = row["Question"].strip()
         found = find(named[0], f"{question}\n{answer}")
-        chosen = _chosen(answer, [f"{p.get('table_head', '')}\n{p['text']}" for p in found])
+        chosen = _choose_passages(answer, [f"{p.get('table_head', '')}\n{p['text']}" for p in found])
         if chosen is None:
             left_out += 1
             continue
@@ -209,7 +209,7 @@ _MONTH = re.compile(r"\b(?:January|February|March|April|June|July|August|Septemb
 _SMALL = re.compile(r"(?<![\w.,$-])\$?(\d{1,2}) ?(?:million|billion|%|percent|months|years)")
 
 
-def _chosen(answer: str, passages: Sequence[str]) -> list[int] | None:
+def _choose_passages(answer: str, passages: Sequence[str]) -> list[int] | None:
     """The passages that hold the answer's figures, those with most first; None when one stands nowhere."""
     figures, amounts = figures_of(answer), amounts_of(answer)
     held: dict[int, set[str]] = {}

@@ -9,10 +9,10 @@ import typer
 
 from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.cases import read_cases
 from quelea_evaluation.omni.question_commands import generate, review, topics
 from quelea_evaluation.omni.run_commands import agreement, judge, report, run
-from quelea_evaluation.omni.scoring import COMPAT, score
+from quelea_evaluation.omni.scoring.cases import read_cases
+from quelea_evaluation.omni.scoring.rule_metrics import COMPAT, score
 
 app = typer.Typer(no_args_is_help=True, help="OmniEval: topics × tasks, on your own documents, for any system.")
 

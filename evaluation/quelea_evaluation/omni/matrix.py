@@ -123,14 +123,14 @@ def _names(place: str, value: Any) -> dict[str, str]:
 
 def as_toml(matrix: Matrix) -> str:
     """The tree as a file that `read_matrix` reads and a person edits."""
-    lines = [f"name = {_quoted(matrix.name)}"]
+    lines = [f"name = {_quote(matrix.name)}"]
     for one in matrix.topics:
-        lines += ["", "[[topics]]", f"id = {_quoted(one.id)}"]
+        lines += ["", "[[topics]]", f"id = {_quote(one.id)}"]
         for field, names in (("area", one.area), ("name", one.name)):
-            inner = ", ".join(f"{language} = {_quoted(text)}" for language, text in names.items())
+            inner = ", ".join(f"{language} = {_quote(text)}" for language, text in names.items())
             lines.append(f"{field} = {{ {inner} }}")
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

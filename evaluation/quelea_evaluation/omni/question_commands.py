@@ -19,14 +19,14 @@ from quelea_evaluation.endpoints.client import STACK, Address, Client, read_addr
 from quelea_evaluation.endpoints.prices import Prices, PricesText, read_prices
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
-from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, fill, wanted_cells
-from quelea_evaluation.omni.knowledge import Section, SectionFile, documents, sections_of
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
 from quelea_evaluation.omni.prompts import load_prompts
-from quelea_evaluation.omni.proposal import propose_topics
-from quelea_evaluation.omni.questions import Question, read_questions
-from quelea_evaluation.omni.review import read_review, reviewed_ids, write_review
-from quelea_evaluation.omni.review_page import Review, ReviewServer
+from quelea_evaluation.omni.questions.generation import Calls, Cell, Drafts, classify, fill, wanted_cells
+from quelea_evaluation.omni.questions.knowledge import Section, SectionFile, documents, sections_of
+from quelea_evaluation.omni.questions.model import Question, read_questions
+from quelea_evaluation.omni.questions.proposal import propose_topics
+from quelea_evaluation.omni.questions.review import read_review, reviewed_ids, write_review
+from quelea_evaluation.omni.questions.review_page import Review, ReviewServer
 from quelea_evaluation.reports.store import Row, RunFolder, write_rows, write_whole
 
 QUESTIONS = "omni-questions"
@@ -238,7 +238,7 @@ def _show(summary: dict[str, Any], folder: Path, prices: Prices) -> None:
     for reason, count in dropped.most_common():
         tell(f"{count:6} × {reason}")
     tokens = f"{summary['prompt_tokens']} + {summary['completion_tokens']} tokens"
-    tell(f"{summary['calls']} calls, {tokens}, cost {prices.told(summary['cost'])}")
+    tell(f"{summary['calls']} calls, {tokens}, cost {prices.write_cost(summary['cost'])}")
     if new := summary["not_in_review"]:
         tell(
             f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "

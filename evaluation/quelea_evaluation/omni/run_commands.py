@@ -16,14 +16,13 @@ from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, read_address
 from quelea_evaluation.endpoints.prices import Prices, PricesText, read_prices
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
 from quelea_evaluation.omni.console import Concurrency, Key, Seconds, TreeFile, plain_errors, progress
-from quelea_evaluation.omni.judges import ASPECTS, Aspect, judge_all, tasks_of
-from quelea_evaluation.omni.labels import measure_agreement, read_labels
 from quelea_evaluation.omni.matrix import LANGUAGES, read_matrix
 from quelea_evaluation.omni.prompts import load_prompts
-from quelea_evaluation.omni.questions import questions_file, read_questions
-from quelea_evaluation.omni.report import (
+from quelea_evaluation.omni.questions.model import questions_file, read_questions
+from quelea_evaluation.omni.reporting.comparison import find_breaches, read_thresholds
+from quelea_evaluation.omni.reporting.labels import measure_agreement, read_labels
+from quelea_evaluation.omni.reporting.report import (
     RUN,
     VERDICTS,
     Run,
@@ -33,9 +32,10 @@ from quelea_evaluation.omni.report import (
     read_run,
     write_report,
 )
-from quelea_evaluation.omni.running import Progress, ask_all
-from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
-from quelea_evaluation.omni.systems import ChatSystem, Quelea, System
+from quelea_evaluation.omni.runs.running import Progress, ask_all
+from quelea_evaluation.omni.runs.spending import spent_on_answers, spent_on_verdicts
+from quelea_evaluation.omni.runs.systems import ChatSystem, Quelea, System
+from quelea_evaluation.omni.scoring.judges import ASPECTS, Aspect, judge_all, tasks_of
 from quelea_evaluation.reports.store import Row, RunFolder, hash_file, write_json
 
 _REASONS = 5
@@ -120,7 +120,7 @@ def run(
 def _spent(spent: Row, prices: Prices) -> str:
     if spent["prompt_tokens"] is None:
         return "tokens and cost not known"
-    return f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens, cost {prices.told(spent['cost'])}"
+    return f"{spent['prompt_tokens']} + {spent['completion_tokens']} tokens, cost {prices.write_cost(spent['cost'])}"
 
 
 def judge(

@@ -17,9 +17,9 @@ from quelea_evaluation.arena.arena_folder import Arena, check_name
 from quelea_evaluation.console import say, tell
 from quelea_evaluation.endpoints.client import read_address
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.comparison import read_thresholds
 from quelea_evaluation.omni.console import TreeFile
-from quelea_evaluation.omni.report import read_run
+from quelea_evaluation.omni.reporting.comparison import read_thresholds
+from quelea_evaluation.omni.reporting.report import read_run
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions, read_request
 from quelea_evaluation.publishing.thresholds import hold_thresholds

@@ -13,7 +13,7 @@ from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.console import say
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import questions_file, read_questions
+from quelea_evaluation.omni.questions.model import questions_file, read_questions
 from quelea_evaluation.reports.store import BadRun, Row
 
 QUELEA = "quelea"
@@ -151,14 +151,14 @@ def _counts(files: Mapping[str, Path], count: Callable[[Path], int]) -> dict[str
             about = file.stat()
         except (OSError, BadInput):
             continue  # it was taken away just now
-        number = _counted(count, file, about.st_mtime_ns, about.st_size)
+        number = _count_again(count, file, about.st_mtime_ns, about.st_size)
         if number is not None:
             found[name] = number
     return found
 
 
 @lru_cache(maxsize=256)
-def _counted(count: Callable[[Path], int], file: Path, changed: int, size: int) -> int | None:
+def _count_again(count: Callable[[Path], int], file: Path, changed: int, size: int) -> int | None:
     """A file is counted again only when it changed, and its fault is said once."""
     del changed, size
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.comparison import find_breaches
+from quelea_evaluation.omni.reporting.comparison import find_breaches
 from quelea_evaluation.publishing.shelf import Shelf
 from quelea_evaluation.reports.store import Row
 

@@ -11,11 +11,11 @@ from quelea_evaluation.arena.people import compare_with_people, describe_raters
 from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.votes import read_all_votes
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.judges import ASPECTS, verdict_key
 from quelea_evaluation.omni.matrix import TASKS, Matrix
-from quelea_evaluation.omni.page import SHOWN
-from quelea_evaluation.omni.questions import Passage, Question, passage_of
-from quelea_evaluation.omni.report import Run, read_result, read_values
+from quelea_evaluation.omni.questions.model import Passage, Question, passage_of
+from quelea_evaluation.omni.reporting.page import SHOWN
+from quelea_evaluation.omni.reporting.report import Run, read_result, read_values
+from quelea_evaluation.omni.scoring.judges import ASPECTS, verdict_key
 from quelea_evaluation.reports.store import Row, RowIndex
 
 _TITLE = 200

@@ -23,7 +23,7 @@ from quelea_evaluation.arena.arena_folder import Arena
 from quelea_evaluation.console import say
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.matrix import read_matrix
-from quelea_evaluation.omni.report import read_run
+from quelea_evaluation.omni.reporting.report import read_run
 from quelea_evaluation.publishing import views
 from quelea_evaluation.publishing.shelf import Shelf, now
 from quelea_evaluation.publishing.steps import Means, Step, steps_of

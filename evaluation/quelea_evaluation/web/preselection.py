@@ -35,7 +35,7 @@ class Loss:
     rank_ms_kept: float
 
 
-async def _found(address: str, query: str, passages: int) -> list[retriever_pb2.RankCandidate]:
+async def _find_candidates(address: str, query: str, passages: int) -> list[retriever_pb2.RankCandidate]:
     async with channel(address, "quelea.search.v1.SearchService", idempotent=["SearchWeb"]) as connection:
         stub = search_pb2_grpc.SearchServiceStub(connection)
         request = search_pb2.SearchWebRequest(query=query, max_pages=PAGES, max_passages=passages)
@@ -56,7 +56,7 @@ async def _hits(
     search: str, retriever: Retriever, question: WebQuestion, passages: int
 ) -> tuple[bool, bool, int, float]:
     """(held by what was given, in the first five, passages, milliseconds of ranking)."""
-    given = await _found(search, question.question, passages)
+    given = await _find_candidates(search, question.question, passages)
     ranked = await retriever.rank(question.question, given, _SECONDS)
     texts = [strip_spaces(given[one.index].text) for one in ranked.ranked]
     wanted = strip_spaces(question.holds)

@@ -13,9 +13,10 @@ import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from quelea_kit import stack_secret, tls
+from quelea_kit.rpc.channels import WrappedChannel
 from quelea_kit.rpc.reach_channel import ReachChannel
 from quelea_kit.rpc.renewing_channel import RenewingChannel
-from quelea_kit.rpc.rpc_tracing import ForwardingChannel, PassingChannel
+from quelea_kit.rpc.rpc_tracing import PassingChannel
 from quelea_kit.rpc.wire_errors import from_rpc_error, is_from_server
 from quelea_kit.stack_secret import SecretChannel
 from quelea_kit.tracing import is_collected
@@ -117,7 +118,7 @@ def channel(
     )
 
 
-class _WaitingChannel(ForwardingChannel):
+class _WaitingChannel(WrappedChannel):
     """Holds calls back while no server is there, as in the restart of one that cannot have a second beside it.
 
     gRPC's own waiting (wait_for_ready) ends at once where the name has no address, as that of a headless Service
@@ -130,13 +131,9 @@ class _WaitingChannel(ForwardingChannel):
     """
 
     def __init__(self, channel: grpc.aio.Channel, methods: set[str], seconds: float) -> None:
-        self._channel = channel
+        super().__init__(channel)
         self._methods = methods
         self._seconds = seconds
-
-    def now(self) -> grpc.aio.Channel:
-        """The channel."""
-        return self._channel
 
     def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """The channel's method, tried again and again for as long as nobody is there."""

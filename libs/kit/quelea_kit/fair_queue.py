@@ -14,111 +14,113 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _Lane(Generic[T]):
+class _Turns(Generic[T]):
+    """What one tenant has waiting, and what it may still take out in this round."""
+
     credit: int
     items: deque[tuple[int, T]] = field(default_factory=deque)
 
 
 class FairQueue(Generic[T]):
-    """One lane per tenant; in a round every lane may take out items worth `quantum` tokens.
+    """Each tenant waits behind itself; in a round it may take out items worth `quantum` tokens.
 
     A tenant that sends a thousand requests waits behind its own; another tenant's first one is served within a round.
 
     Args:
-        quantum: Tokens per lane and round. A dearer item saves up over several rounds.
+        quantum: Tokens per tenant and round. A dearer item saves up over several rounds.
         length: Most items in all.
-        lane_length: Most items of one lane.
+        tenant_length: Most items of one tenant.
     """
 
-    def __init__(self, *, quantum: int, length: int, lane_length: int) -> None:
-        if min(quantum, length, lane_length) < 1:
-            raise ValueError("quantum, length and lane_length must be at least 1")
+    def __init__(self, *, quantum: int, length: int, tenant_length: int) -> None:
+        if min(quantum, length, tenant_length) < 1:
+            raise ValueError("quantum, length and tenant_length must be at least 1")
         self._quantum = quantum
         self._length = length
-        self._lane_length = lane_length
-        self._lanes: OrderedDict[str, _Lane[T]] = OrderedDict()
+        self._tenant_length = tenant_length
+        self._tenants: OrderedDict[str, _Turns[T]] = OrderedDict()
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def length(self, lane: str) -> int:
-        """Items that wait in a lane."""
-        return len(self._lanes[lane].items) if lane in self._lanes else 0
+    def length(self, tenant: str) -> int:
+        """Items of a tenant that wait."""
+        return len(self._tenants[tenant].items) if tenant in self._tenants else 0
 
-    def full(self, lane: str) -> bool:
-        """Whether an item pushed into this lane now would be refused."""
-        if self.length(lane) >= self._lane_length:
+    def full(self, tenant: str) -> bool:
+        """Whether an item of this tenant pushed now would be refused."""
+        if self.length(tenant) >= self._tenant_length:
             return True
-        return self._count >= self._length and self.length(lane) + 1 >= self._longest()[1]
+        return self._count >= self._length and self.length(tenant) + 1 >= self._longest()[1]
 
-    def push(self, lane: str, cost: int, item: T) -> T | None:
-        """Add an item at the lane's end.
+    def push(self, tenant: str, cost: int, item: T) -> T | None:
+        """Add an item behind the tenant's others.
 
         Returns:
             The item that there is no room for: this one; or, when the whole queue is full, the newest one of the
-            longest lane, so that one tenant cannot fill the queue for all. None when everything fits.
+            tenant that has most, so that one tenant cannot fill the queue for all. None when everything fits.
         """
-        if self.full(lane):
+        if self.full(tenant):
             return item
         displaced: T | None = None
         if self._count >= self._length:
             longest, _ = self._longest()
-            _, displaced = self._lanes[longest].items.pop()
-            self._removed(longest)
-        self._lane(lane).items.append((cost, item))
+            _, displaced = self._tenants[longest].items.pop()
+            self._count_out(longest)
+        self._turns(tenant).items.append((cost, item))
         self._count += 1
         return displaced
 
-    def push_front(self, lane: str, cost: int, item: T) -> None:
+    def push_front(self, tenant: str, cost: int, item: T) -> None:
         """Put back an item that had its turn already. Beyond the bounds, for it was counted when it came first."""
-        self._lane(lane).items.appendleft((cost, item))
+        self._turns(tenant).items.appendleft((cost, item))
         self._count += 1
 
     def pop(
-        self, ready: Callable[[str], bool] = lambda lane: True, *, wanted: Callable[[T], bool] = lambda item: True
+        self, ready: Callable[[str], bool] = lambda tenant: True, *, wanted: Callable[[T], bool] = lambda item: True
     ) -> T | None:
-        """The next item in turn that is wanted; None when none is. Lanes that are not ready let the others pass."""
+        """The next item in turn that is wanted; None when none is. Tenants that are not ready let the others pass."""
         while (found := self._next(ready, wanted)) is not None:
-            name, entry = found
-            lane = self._lanes[name]
-            if entry[0] <= lane.credit:
-                lane.items.remove(entry)
-                lane.credit -= entry[0]
-                self._removed(name)
+            tenant, entry = found
+            turns = self._tenants[tenant]
+            if entry[0] <= turns.credit:
+                turns.items.remove(entry)
+                turns.credit -= entry[0]
+                self._count_out(tenant)
                 return entry[1]
-            lane.credit += self._quantum
-            self._lanes.move_to_end(name)
+            turns.credit += self._quantum
+            self._tenants.move_to_end(tenant)
         return None
 
     def __iter__(self) -> Iterator[T]:
-        """All items, lane by lane, the next lane in turn first."""
-        for lane in sorted(self._lanes.values(), key=lambda one: one.items[0][0] > one.credit):
-            yield from (item for _, item in lane.items)
+        """All items, tenant by tenant, the next in turn first."""
+        for turns in sorted(self._tenants.values(), key=lambda one: one.items[0][0] > one.credit):
+            yield from (item for _, item in turns.items)
 
-    def discard(self, lane: str, item: T) -> bool:
+    def discard(self, tenant: str, item: T) -> bool:
         """Take an item out, whose owner has left; False when it is not there any more."""
-        for entry in self._lanes[lane].items if lane in self._lanes else ():
+        for entry in self._tenants[tenant].items if tenant in self._tenants else ():
             if entry[1] is item:
-                self._lanes[lane].items.remove(entry)
-                self._removed(lane)
+                self._tenants[tenant].items.remove(entry)
+                self._count_out(tenant)
                 return True
         return False
 
     def _next(self, ready: Callable[[str], bool], wanted: Callable[[T], bool]) -> tuple[str, tuple[int, T]] | None:
-        for name, lane in self._lanes.items():
-            if ready(name) and (entry := next((one for one in lane.items if wanted(one[1])), None)):
-                return name, entry
+        for tenant, turns in self._tenants.items():
+            if ready(tenant) and (entry := next((one for one in turns.items if wanted(one[1])), None)):
+                return tenant, entry
         return None
 
-    def _lane(self, name: str) -> _Lane[T]:
-        return self._lanes.setdefault(name, _Lane(self._quantum))
+    def _turns(self, tenant: str) -> _Turns[T]:
+        return self._tenants.setdefault(tenant, _Turns(self._quantum))
 
     def _longest(self) -> tuple[str, int]:
-        name = max(self._lanes, key=lambda one: len(self._lanes[one].items))
-        return name, len(self._lanes[name].items)
+        name = max(self._tenants, key=lambda one: len(self._tenants[one].items))
+        return name, len(self._tenants[name].items)
 
-    def _removed(self, lane: str) -> None:
+    def _count_out(self, tenant: str) -> None:
         self._count -= 1
-        if not self._lanes[lane].items:
-            del self._lanes[lane]  # and its credit with it: nobody saves up while having nothing to ask
+        if not self._tenants[tenant].items:
+            del self._tenants[tenant]  # and its credit with it: nobody saves up while having nothing to ask

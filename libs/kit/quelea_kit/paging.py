@@ -11,7 +11,7 @@ from typing import TypeVar
 from quelea_kit.errors import InvalidInput
 
 T = TypeVar("T")
-Place = tuple[float, str]
+Position = tuple[float, str]
 """Where an entry stands in a list that is sorted by time: the time and the id, greatest first."""
 
 DEFAULT_PAGE_SIZE = 100
@@ -27,13 +27,13 @@ def check_page_size(page_size: int) -> int:
     return page_size or DEFAULT_PAGE_SIZE
 
 
-def encode_place(place: Place | None) -> str:
-    """The token of a place; empty for None, the end of a list."""
-    return "" if place is None else _encode(list(place))
+def encode_position(position: Position | None) -> str:
+    """The token of a position; empty for None, the end of a list."""
+    return "" if position is None else _encode(list(position))
 
 
-def decode_place(token: str) -> Place | None:
-    """The place that a token names; None for an empty token, the start of a list. Raises InvalidInput."""
+def decode_position(token: str) -> Position | None:
+    """The position that a token names; None for an empty token, the start of a list. Raises InvalidInput."""
     if not token:
         return None
     found = _decode(token)

@@ -121,7 +121,7 @@ class Reach:
 _current: ContextVar[Reach | None] = ContextVar("quelea_reach", default=None)
 
 
-def given() -> Reach | None:
+def current_or_none() -> Reach | None:
     """The reach of the task that asks, None where nobody set one."""
     return _current.get()
 

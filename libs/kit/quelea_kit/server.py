@@ -30,7 +30,7 @@ from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.processes.memory import Shortages, is_out_of_memory, out_of_memory
 from quelea_kit.reach import within
-from quelea_kit.rpc.reach_channel import received
+from quelea_kit.rpc.reach_channel import read_reach
 from quelea_kit.rpc.rpc_tracing import record_end, server_span
 from quelea_kit.rpc.wire_errors import abort
 from quelea_kit.settings import ServiceSettings
@@ -89,7 +89,7 @@ class _Guard(grpc.aio.ServerInterceptor):
     def _unary(self, method: str, behaviour: Any) -> Any:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             async with self._call(method, context):
-                return await behaviour(_decoded(request), context)
+                return await behaviour(_decode(request), context)
 
         return call
 
@@ -98,7 +98,7 @@ class _Guard(grpc.aio.ServerInterceptor):
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
             async with (
                 self._call(method, context),
-                contextlib.aclosing(behaviour(_decoded(request), context)) as events,
+                contextlib.aclosing(behaviour(_decode(request), context)) as events,
             ):
                 async for event in events:
                     try:
@@ -135,7 +135,7 @@ class _Guard(grpc.aio.ServerInterceptor):
                     f"{self._max_calls} calls are already under way here; try again in a second.", retry_after=1.0
                 )
             async with asyncio.timeout(limit):
-                with within(received(context)):
+                with within(read_reach(context)):
                     yield
         except QueleaError as error:
             code = error.grpc_code
@@ -153,7 +153,7 @@ class _Guard(grpc.aio.ServerInterceptor):
             code = "CANCELLED"
             raise
         except Exception as error:  # noqa: BLE001  # the log has it, and the caller is told
-            told, failed = self._told(method, error), error
+            told, failed = self._to_error(method, error), error
             code = told.grpc_code
             await abort(context, told)
         finally:
@@ -162,7 +162,7 @@ class _Guard(grpc.aio.ServerInterceptor):
             RPC_IN_FLIGHT.labels(method).dec()
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
 
-    def _told(self, method: str, error: Exception) -> QueleaError:
+    def _to_error(self, method: str, error: Exception) -> QueleaError:
         """What a caller hears of an error that nobody foresaw."""
         if not is_out_of_memory(error):
             log.exception("rpc_failed", method=method)
@@ -186,7 +186,7 @@ def _decoder(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     return attempt
 
 
-def _decoded(request: Any) -> Any:
+def _decode(request: Any) -> Any:
     """The request, or the stream of them. Raises InvalidInput for one that is no valid message."""
     if isinstance(request, _Undecodable):
         raise InvalidInput("The request is no valid message of this rpc; its texts must be UTF-8 without surrogates.")
@@ -195,7 +195,7 @@ def _decoded(request: Any) -> Any:
 
 async def _each_decoded(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
     async for request in requests:
-        yield _decoded(request)
+        yield _decode(request)
 
 
 class Server:

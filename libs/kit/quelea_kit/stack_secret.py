@@ -8,13 +8,14 @@ same, and better; the secret is then left out.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from typing import Any
 
 import grpc
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from quelea_kit.errors import Unauthenticated
-from quelea_kit.rpc.rpc_tracing import ForwardingChannel
+from quelea_kit.rpc.channels import MetadataChannel, Metadatum
 
 _KEY = "quelea-stack-secret"
 
@@ -44,7 +45,7 @@ def check(secret: str, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         raise Unauthenticated("This service answers the processes of its own stack only: set QUELEA_STACK_SECRET.")
 
 
-class SecretChannel(ForwardingChannel):
+class SecretChannel(MetadataChannel):
     """Sends the secret along with each call.
 
     Args:
@@ -53,18 +54,9 @@ class SecretChannel(ForwardingChannel):
     """
 
     def __init__(self, channel: grpc.aio.Channel, secret: str) -> None:
-        self._channel = channel
+        super().__init__(channel)
         self._secret = secret
 
-    def now(self) -> grpc.aio.Channel:
-        """The channel."""
-        return self._channel
-
-    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """The channel's method, with the secret in its metadata."""
-        inner = getattr(self._channel, kind)(*args, **named)
-
-        def call(*given: Any, metadata: Any = None, **options: Any) -> Any:
-            return inner(*given, metadata=(*(metadata or ()), (_KEY, self._secret)), **options)
-
-        return call
+    def metadata(self) -> Iterable[Metadatum]:
+        """The secret."""
+        return ((_KEY, self._secret),)

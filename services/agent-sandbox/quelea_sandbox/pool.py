@@ -53,7 +53,7 @@ class Pool:
         self._limits = limits
         self._idle = IdleContainers(backend, warm, limits, changed=self._balance, hopeless=self._refuse)
         self._waiting: FairQueue[Waiter] = FairQueue(
-            quantum=1, length=limits.queue_length, lane_length=limits.queue_length_per_tenant
+            quantum=1, length=limits.queue_length, tenant_length=limits.queue_length_per_tenant
         )
         self._running: set[Keeper] = set()
         self._closed = False

@@ -15,7 +15,7 @@ from typing import Any
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.adapters.stores.audit_log import filtered, read
+from quelea_gateway.adapters.stores.audit_log import filter_entries, read
 from quelea_gateway.core.callers.audit import Act
 
 _FIELDS = ("subject", "tenant", "key", "act", "of", "object", "via", "outcome", "status", "request", "since", "until")
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     wanted = {name: getattr(given, name) for name in _FIELDS}
     try:
-        found = filtered(read(given.dir), **wanted)
+        found = filter_entries(read(given.dir), **wanted)
         if given.last:
             found = iter(sorted(found, key=lambda entry: entry.get("at", ""))[-given.last :])
         for entry in found:

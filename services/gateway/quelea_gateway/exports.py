@@ -78,10 +78,10 @@ async def archive_run(manager: Manager, run: Run) -> bytes:
     if run.has_bundle:
         with contextlib.suppress(NotFound):
             parts["data.bundle"] = await manager.artifact(run.tenant, run.id, BUNDLE)
-    return await asyncio.to_thread(_zipped, parts)
+    return await asyncio.to_thread(_zip, parts)
 
 
-def _zipped(parts: Mapping[str, bytes]) -> bytes:
+def _zip(parts: Mapping[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in parts.items():

@@ -94,7 +94,7 @@ class Gateway:
 
     @contextlib.contextmanager
     def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
-        """Who makes a gRPC call, as the door let him in and counts him.
+        """Who makes a gRPC call, as the middleware let him in and counts him.
 
         Raises:
             Unauthenticated: no key, or one that is not known.

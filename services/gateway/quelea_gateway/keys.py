@@ -209,15 +209,13 @@ def rotate(path: Path, name: str, *, overlap_hours: float = 24.0) -> str:
     key, now = PREFIX + secrets.token_urlsafe(32), _now()
 
     def turn(keys: list[Key]) -> list[Key]:
-        return [
-            _rotated(one, digest(key), now, overlap_hours) if one.name == name else one for one in _with(keys, name)
-        ]
+        return [_rotate(one, digest(key), now, overlap_hours) if one.name == name else one for one in _with(keys, name)]
 
     _change(path, turn)
     return key
 
 
-def _rotated(key: Key, sha256: str, now: datetime, overlap_hours: float) -> Key:
+def _rotate(key: Key, sha256: str, now: datetime, overlap_hours: float) -> Key:
     if key.is_over(now):
         raise InvalidInput(f"The key {key.name!r} has expired; revoke it and create another.")
     valid = [one for one in key.earlier if datetime.fromisoformat(one.until) > now]

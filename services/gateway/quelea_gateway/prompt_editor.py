@@ -19,7 +19,7 @@ from quelea_gateway.core.prompts import (
     collect,
     compare,
     in_force,
-    labelled,
+    label_prompt,
 )
 
 MOST_NOTE = 500
@@ -155,7 +155,7 @@ class PromptEditor:
         if name != _TRIED:
             raise Conflict(f"Only the prompt {_TRIED!r} can be tried with a question; {name!r} is not asked with one.")
         check_fit(text, built_in)
-        return (await self.store.current()).having(name, language, labelled(_tidy(text), built_in, "draft").text)
+        return (await self.store.current()).having(name, language, label_prompt(_tidy(text), built_in, "draft").text)
 
     async def close(self) -> None:
         """Close the store."""

@@ -27,8 +27,8 @@ from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.rest.transport.protocol import HttpProtocol
 from quelea_gateway.rpc import agent_service, prompt_service
 from quelea_gateway.rpc.agent_service import AgentServicer
+from quelea_gateway.rpc.middleware import RpcMiddleware
 from quelea_gateway.rpc.prompt_service import PromptServicer
-from quelea_gateway.rpc.rpc_door import Door
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)
@@ -90,11 +90,11 @@ class Running:
         self.http_port: int = self._socket.getsockname()[1]
 
         def register(server: grpc.aio.Server) -> None:
-            answers: Any = Door(GatewayServicer(gateway), _rpcs(gateway_pb2, "GatewayService"), gateway)
+            answers: Any = RpcMiddleware(GatewayServicer(gateway), _rpcs(gateway_pb2, "GatewayService"), gateway)
             gateway_pb2_grpc.add_GatewayServiceServicer_to_server(answers, server)
-            runs: Any = Door(AgentServicer(gateway), _rpcs(agent_pb2, "AgentService"), gateway)
+            runs: Any = RpcMiddleware(AgentServicer(gateway), _rpcs(agent_pb2, "AgentService"), gateway)
             agent_pb2_grpc.add_AgentServiceServicer_to_server(runs, server)
-            prompts: Any = Door(PromptServicer(gateway), _rpcs(prompts_pb2, "PromptService"), gateway)
+            prompts: Any = RpcMiddleware(PromptServicer(gateway), _rpcs(prompts_pb2, "PromptService"), gateway)
             prompts_pb2_grpc.add_PromptServiceServicer_to_server(prompts, server)
 
         services = [SERVICE, agent_service.SERVICE, prompt_service.SERVICE]

@@ -40,7 +40,7 @@ from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, GridLin
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rights import check_manage, may_fetch, writable
-from quelea_gateway.statement_reader import past_day, stated
+from quelea_gateway.statement_reader import past_day, to_stated_fact
 
 SERVICE = "quelea.gateway.v1.GatewayService"
 _SEARCH_K = 10
@@ -153,7 +153,7 @@ def _statement_line(line: GridLine) -> gateway_pb2.StatementLine:
         group=line.group,
         unit=line.unit,
         cells=[
-            gateway_pb2.StatementCell(fact=stated(cell), earlier=[stated(one) for one in earlier])
+            gateway_pb2.StatementCell(fact=to_stated_fact(cell), earlier=[to_stated_fact(one) for one in earlier])
             for cell, earlier in zip(line.cells, line.earlier, strict=True)
             if cell is not None
         ],

@@ -1,4 +1,4 @@
-"""Statements as data, for every door of the gateway: companies, single figures, years × lines."""
+"""Statements as data, for every interface of the gateway: companies, single figures, years × lines."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def figure_of(one: retriever_pb2.StatedFact) -> Figure:
     )
 
 
-def stated(one: Figure) -> retriever_pb2.StatedFact:
+def to_stated_fact(one: Figure) -> retriever_pb2.StatedFact:
     """As the wire has it; what is not of the figure but of its document is short."""
     return retriever_pb2.StatedFact(
         fact=common_pb2.Fact(**fact_fields(one)),

@@ -13,8 +13,8 @@ from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_generator.adapters.engine_pool import EnginePool
+from quelea_generator.adapters.engine_slots import PoolLimits
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.excerpts import excerpt
@@ -88,7 +88,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
         for url in settings.endpoints
     ]
     limits = PoolLimits(
-        places=settings.max_in_flight_per_engine,
+        slots=settings.max_in_flight_per_engine,
         attempts=settings.attempts,
         queue_length=settings.queue_length,
         queue_length_per_tenant=settings.queue_length_per_tenant,

@@ -27,8 +27,8 @@ from quelea_kit.logging import setup_logging
 from quelea_kit.settings import ServiceSettings
 
 from quelea_generator.adapters.engine_pool import EnginePool
+from quelea_generator.adapters.engine_slots import PoolLimits
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.routing import ByAffinity, Policy, RoundRobin
@@ -83,7 +83,7 @@ async def run(arguments: argparse.Namespace, policy: Policy, prompts: Sequence[l
     """Send the prompts through a pool with this policy."""
     urls, model = arguments.endpoints, arguments.model
     endpoints = [OpenAIEndpoint(url, SecretStr(arguments.api_key), model) for url in urls]
-    pool = EnginePool(endpoints, PoolLimits(places=arguments.at_once, queue_length=len(prompts)), policy)
+    pool = EnginePool(endpoints, PoolLimits(slots=arguments.at_once, queue_length=len(prompts)), policy)
     measured = Measured()
     turn = asyncio.Semaphore(arguments.at_once)
 

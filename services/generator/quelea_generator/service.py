@@ -116,7 +116,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         task, gather = to_task(request, self._settings), to_gather(request)
         reader = self.reader.name
         clock = _Clock(reader)
-        with self._place():
+        with self._slot():
             async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as batches:
                 async for events in batches:
                     replies = [self._reply(event, reader, clock) for event in events]
@@ -159,7 +159,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                 details={"reader": self.reader.name},
             )
         wanted = to_completion(request, self._settings)
-        with self._place():
+        with self._slot():
             async with contextlib.aclosing(self._completer.complete(wanted)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
@@ -197,7 +197,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         check_tenant(request.tenant)
         history = to_turns(request.history, self._settings)
         edits = to_edits(request.prompts)
-        with self._place():
+        with self._slot():
             made = await self._rewriter.rewrite(
                 question,
                 history,
@@ -240,7 +240,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         )
 
     @contextlib.contextmanager
-    def _place(self) -> Iterator[None]:
+    def _slot(self) -> Iterator[None]:
         """A slot for one answer. Raises Overloaded when all are taken."""
         if self._in_flight >= self._settings.most_in_flight:
             REFUSED.inc()

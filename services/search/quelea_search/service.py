@@ -15,7 +15,7 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit import reach
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Unavailable
-from quelea_kit.paging import check_page_size, decode_place, encode_place
+from quelea_kit.paging import check_page_size, decode_position, encode_position
 from quelea_kit.reach import DEFAULT_COLLECTION, DEFAULT_TENANT, Reach, place_of, within
 
 from quelea_search import wire
@@ -149,11 +149,11 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
 
     async def ListJobs(self, request: pb.ListJobsRequest, context: Context) -> pb.ListJobsResponse:  # noqa: N802  # gRPC name
         """Newest first."""
-        page_size, after = check_page_size(request.page_size), decode_place(request.page_token)
+        page_size, after = check_page_size(request.page_size), decode_position(request.page_token)
         jobs, last = await asyncio.to_thread(self._shared.store.newest, page_size, after, replayable=request.replayable)
         workers = len(await asyncio.to_thread(self._shared.ledger.workers))
         shown = [wire.job_to_wire(job, workers=workers) for job in jobs]
-        return pb.ListJobsResponse(jobs=shown, next_page_token=encode_place(last))
+        return pb.ListJobsResponse(jobs=shown, next_page_token=encode_position(last))
 
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""

@@ -38,7 +38,7 @@ async def audited(tmp_path, **settings):
 
 
 def entries(tmp_path, **wanted):
-    return [one for one in audit_log.filtered(read(tmp_path / "audit"), **wanted) if one["via"] != "gateway"]
+    return [one for one in audit_log.filter_entries(read(tmp_path / "audit"), **wanted) if one["via"] != "gateway"]
 
 
 async def recorded(tmp_path, count, **wanted):

@@ -16,8 +16,8 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.review.verdicts import Grounding
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut, CitationOut, DeltaOut, GroundingOut, StartedOut
 from quelea_gateway.rest.answers.ask import data_of
-from quelea_gateway.rest.schemas import AnswerOut, CitationOut, DeltaOut, GroundingOut, StartedOut
 
 
 def by_contract(item):

@@ -6,7 +6,7 @@ import httpx2
 from quelea_evaluation.cli import app
 from quelea_evaluation.endpoints import client as endpoint
 from quelea_evaluation.feedback.export import Exported, export, fetch
-from quelea_evaluation.omni.questions import read_questions
+from quelea_evaluation.omni.questions.model import read_questions
 from quelea_gateway.testing import standing
 from typer.testing import CliRunner
 

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea_gateway import keys
-from quelea_gateway.adapters.stores.audit_log import filtered, read
+from quelea_gateway.adapters.stores.audit_log import filter_entries, read
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unauthenticated
@@ -98,7 +98,7 @@ async def status(client, token, path="/v1/jobs"):
 async def test_a_token_opens_and_says_who_calls(open_gateway, provider, tmp_path):
     _, client = open_gateway
     assert (await status(client, provider.token("ann")))[0] == 200
-    [one] = list(filtered(read(tmp_path / "audit"), subject="person:ann"))
+    [one] = list(filter_entries(read(tmp_path / "audit"), subject="person:ann"))
     assert (one["tenant"], one["key"], one["act"]) == ("us", "token", "listed")
 
 
@@ -314,7 +314,7 @@ async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(pro
         assert len(asked) == 1
         assert asked[0]["resource"] == [url]
         assert asked[0]["scope"] == ["quelea"]
-        [one] = list(filtered(read(tmp_path / "audit"), subject="person:ann", act="searched"))
+        [one] = list(filter_entries(read(tmp_path / "audit"), subject="person:ann", act="searched"))
         assert (one["tenant"], one["via"], one["outcome"]) == ("us", "mcp", "ok")
         told = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
         assert (told["resource"], told["authorization_servers"]) == (url, [provider.issuer])
@@ -375,7 +375,7 @@ async def test_signing_in_calling_and_signing_out(open_gateway, tmp_path):
     assert (await client.get("/v1/jobs")).status_code == 401
     stolen = await client.get("/v1/jobs", headers={"Cookie": f"quelea={session_id}"})
     assert stolen.status_code == 401
-    acts = [one["act"] for one in filtered(read(tmp_path / "audit"), subject="person:ann")]
+    acts = [one["act"] for one in filter_entries(read(tmp_path / "audit"), subject="person:ann")]
     assert acts == ["signed in", "listed", "searched", "signed out"]
     stored = "".join(path.read_text() for path in (tmp_path / "audit").glob("*.jsonl"))
     assert session_id not in stored

@@ -10,16 +10,16 @@ import pytest
 from quelea_evaluation.endpoints.chat import Chat, Reply, Unparseable, parse_object
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import agreement
-from quelea_evaluation.omni.comparison import compare
-from quelea_evaluation.omni.generation import Calls, Cell, Drafts, classify, wanted_cells
-from quelea_evaluation.omni.generation import fill as fill_cells
-from quelea_evaluation.omni.judges import ASPECTS, read_verdict, schema_of
-from quelea_evaluation.omni.knowledge import LONGEST, Section, SectionFile, locate, section_of
-from quelea_evaluation.omni.labels import measure_agreement, read_labels
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, as_toml, parse_matrix, read_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
-from quelea_evaluation.omni.questions import Passage, QuestionIndex
-from quelea_evaluation.omni.results import ids_by_relevance, summarize
+from quelea_evaluation.omni.questions.generation import Calls, Cell, Drafts, classify, wanted_cells
+from quelea_evaluation.omni.questions.generation import fill as fill_cells
+from quelea_evaluation.omni.questions.knowledge import LONGEST, Section, SectionFile, locate, section_of
+from quelea_evaluation.omni.questions.model import Passage, QuestionIndex
+from quelea_evaluation.omni.reporting.comparison import compare
+from quelea_evaluation.omni.reporting.labels import measure_agreement, read_labels
+from quelea_evaluation.omni.reporting.results import ids_by_relevance, summarize
+from quelea_evaluation.omni.scoring.judges import ASPECTS, read_verdict, schema_of
 from quelea_evaluation.reports.store import RowFile
 from sklearn.metrics import cohen_kappa_score
 

@@ -11,7 +11,7 @@ from quelea_evaluation.cli import app
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.answers import em_max, f1_token, rouge
 from quelea_evaluation.metrics.retrieved import map_relevant, map_retrieved, reciprocal_rank
-from quelea_evaluation.omni.cases import read_cases
+from quelea_evaluation.omni.scoring.cases import read_cases
 from typer.testing import CliRunner
 
 GOLDEN = Path(__file__).parents[2] / "eval" / "omnieval" / "rule_metric_golden.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from quelea_evaluation.endpoints.prices import read_prices
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
+from quelea_evaluation.omni.runs.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.reports.store import RowFile
 
 FILE = 'currency = "USD"\n[models."org/model-7b"]\nread = 0.15\nwritten = 0.60\n'
@@ -14,11 +14,11 @@ FILE = 'currency = "USD"\n[models."org/model-7b"]\nread = 0.15\nwritten = 0.60\n
 def test_prices_of_an_option_and_of_a_file(tmp_path: Path) -> None:
     of_all = read_prices("0.5/2")
     assert of_all.cost("any", 1_000_000, 500_000) == pytest.approx(1.5)
-    assert of_all.told(1.5) == "1.5000"
+    assert of_all.write_cost(1.5) == "1.5000"
     (tmp_path / "prices.toml").write_text(FILE)
     named = read_prices(str(tmp_path / "prices.toml"))
-    assert named.told(named.cost("org/model-7b", 2_000_000, 0)) == "0.3000 USD"
-    assert named.told(named.cost("another", 2_000_000, 0)) == "not known"
+    assert named.write_cost(named.cost("org/model-7b", 2_000_000, 0)) == "0.3000 USD"
+    assert named.write_cost(named.cost("another", 2_000_000, 0)) == "not known"
     assert read_prices("").cost("any", 1, 1) is None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.times.no_such_periods import no_such_periods
+from quelea_fintext.times.no_such_periods import find_no_such_periods
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ from quelea_fintext.times.no_such_periods import no_such_periods
     ],
 )
 def test_it_is_named_as_written(text: str, words: str) -> None:
-    [found] = no_such_periods(text)
+    [found] = find_no_such_periods(text)
     assert found.words == words
     assert text[found.start : found.end].strip(" ,") == words
 
 
 @pytest.mark.parametrize("text", ["and Q5?", "13月呢？", "第五季度呢？", "and the fifth quarter?"])
 def test_a_follow_up_names_it_by_itself(text: str) -> None:
-    assert len(no_such_periods(text, bare=True)) == 1
+    assert len(find_no_such_periods(text, bare=True)) == 1
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_a_follow_up_names_it_by_itself(text: str) -> None:
     ],
 )
 def test_what_exists_or_is_counted_from_elsewhere_is_none_of_them(text: str) -> None:
-    assert no_such_periods(text, bare=True) == []
+    assert find_no_such_periods(text, bare=True) == []
 
 
 @pytest.mark.parametrize("text", ["一" * 8000, "2023年" + " " * 8000, "quarter" + " " * 8000, "1" * 8000])
 def test_a_long_run_of_anything_is_read_and_names_nothing(text: str) -> None:
-    assert no_such_periods(text, bare=True, seasons=True) == []
+    assert find_no_such_periods(text, bare=True, seasons=True) == []

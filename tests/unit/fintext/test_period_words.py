@@ -10,10 +10,10 @@ from quelea_fintext.times.period_words import (
     RELATIVE,
     TO_DATE,
     find_months,
+    find_written_days,
     month_number,
     months_asked,
-    usual,
-    written_days,
+    normalise_periods,
 )
 
 
@@ -88,7 +88,7 @@ def test_the_span_that_a_question_names(question: str, months: int) -> None:
     ],
 )
 def test_what_is_put_unusually_is_said_in_the_usual_way(said: str, plain: str) -> None:
-    assert usual(said) == plain
+    assert normalise_periods(said) == plain
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_is_put_unusually_is_said_in_the_usual_way(said: str, plain: str) -
     ],
 )
 def test_what_is_usual_stays_as_it_is(question: str) -> None:
-    assert usual(question) == question
+    assert normalise_periods(question) == question
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_months_with_their_years(text: str, found: list[tuple[int, int, bool]]) 
     ],
 )
 def test_days_as_they_are_written(text: str, found: list[tuple[int, int, int, bool | None]]) -> None:
-    assert [(one.year, one.month, one.day, one.exists) for one in written_days(text)] == found
+    assert [(one.year, one.month, one.day, one.exists) for one in find_written_days(text)] == found
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_fintext.times.unreal_periods import is_spoken_of, unreal_periods
+from quelea_fintext.times.unreal_periods import find_unreal_periods, is_spoken_of
 
 DAY = "2024-11-22"
 
@@ -28,7 +28,7 @@ DAY = "2024-11-22"
     ],
 )
 def test_what_does_not_exist_is_named(question: str, said: str) -> None:
-    assert unreal_periods(question, DAY).none_such == (said,)
+    assert find_unreal_periods(question, DAY).none_such == (said,)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_does_not_exist_is_named(question: str, said: str) -> None:
     ],
 )
 def test_what_has_not_begun_is_named(question: str, said: str) -> None:
-    found = unreal_periods(question, DAY)
+    found = find_unreal_periods(question, DAY)
     assert (found.none_such, found.not_begun) == ((), (said,))
 
 
@@ -68,23 +68,23 @@ def test_what_has_not_begun_is_named(question: str, said: str) -> None:
     ],
 )
 def test_what_exists_is_left_alone(question: str) -> None:
-    found = unreal_periods(question, DAY)
+    found = find_unreal_periods(question, DAY)
     assert (found.none_such, found.not_begun) == ((), ())
 
 
 @given(st.dates(), st.sampled_from(["%B %d, %Y", "%d %B %Y", "%Y-%m-%d", "%Y年%m月%d日"]))
 def test_no_real_day_is_called_unreal(day, form: str) -> None:
     if day.year >= 1900:
-        assert not unreal_periods(f"cash as of {day.strftime(form)}?", "2100-01-01").none_such
+        assert not find_unreal_periods(f"cash as of {day.strftime(form)}?", "2100-01-01").none_such
 
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text: str) -> None:
-    unreal_periods(text, DAY)
+    find_unreal_periods(text, DAY)
 
 
 def test_a_document_may_speak_of_a_year_to_come() -> None:
-    (period,) = unreal_periods("What net sales does it expect for fiscal 2031?", DAY).not_begun
+    (period,) = find_unreal_periods("What net sales does it expect for fiscal 2031?", DAY).not_begun
     assert is_spoken_of(period, ["Net sales of fiscal 2031 are expected to reach 12 billion."])
     assert not is_spoken_of(period, ["Net sales of fiscal 2023 were 8 billion."])
 
@@ -124,7 +124,7 @@ def test_a_document_may_speak_of_a_year_to_come() -> None:
     ],
 )
 def test_more_that_does_not_exist(question: str) -> None:
-    assert unreal_periods(question, "2026-11-22").none_such
+    assert find_unreal_periods(question, "2026-11-22").none_such
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_more_that_does_not_exist(question: str) -> None:
     ],
 )
 def test_more_that_has_not_begun(question: str) -> None:
-    found = unreal_periods(question, "2026-11-22")
+    found = find_unreal_periods(question, "2026-11-22")
     assert found.not_begun
     assert not found.none_such
 
@@ -168,7 +168,7 @@ def test_more_that_has_not_begun(question: str) -> None:
     ],
 )
 def test_more_that_exists_or_may_be_asked_for(question: str) -> None:
-    found = unreal_periods(question, "2026-11-22")
+    found = find_unreal_periods(question, "2026-11-22")
     assert (found.none_such, found.not_begun) == ((), ())
 
 
@@ -183,7 +183,7 @@ def test_more_that_exists_or_may_be_asked_for(question: str) -> None:
     ],
 )
 def test_a_year_that_no_calendar_has_is_out_of_reach_and_spoken_of_by_nothing(question: str) -> None:
-    (period,) = unreal_periods(question, DAY).out_of_reach
+    (period,) = find_unreal_periods(question, DAY).out_of_reach
     assert not is_spoken_of(period, ["Revenue of fiscal 2023 was 8 billion."])
 
 
@@ -191,4 +191,4 @@ def test_a_year_that_no_calendar_has_is_out_of_reach_and_spoken_of_by_nothing(qu
     "question", ["Revenue in the 21st century", "2023财年的营业收入", "FY23 revenue", "FY2023 revenue"]
 )
 def test_a_year_that_a_report_may_be_of_is_within_reach(question: str) -> None:
-    assert not unreal_periods(question, DAY).out_of_reach
+    assert not find_unreal_periods(question, DAY).out_of_reach

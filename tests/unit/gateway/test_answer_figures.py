@@ -7,7 +7,7 @@ from quelea_gateway.adapters.services.generator import request_of
 from quelea_gateway.core.answers.evidence import figures_of
 from quelea_gateway.core.asking.question import Limits, build
 from quelea_gateway.core.model import Figure, Operand, Passage
-from quelea_gateway.rest.schemas import AskedFigureOut
+from quelea_gateway.rest.answers.answer_schemas import AskedFigureOut
 from quelea_gateway.service import _figure
 
 FACT = Fact("income", "Gross profit", "gross_profit", "40", "USD", "2031-01-01", "2031-12-31", "40", 110, 112)

@@ -10,7 +10,7 @@ import time
 import pytest
 from quelea_gateway import audit as command
 from quelea_gateway.adapters.stores import audit_log
-from quelea_gateway.adapters.stores.audit_log import AuditLog, append, filtered, read
+from quelea_gateway.adapters.stores.audit_log import AuditLog, append, filter_entries, read
 from quelea_gateway.core.callers import audit
 from quelea_kit.errors import InvalidInput, Unavailable
 from quelea_kit.testing import wait_until_async
@@ -163,7 +163,7 @@ def test_filters(tmp_path):
     everything = list(read(tmp_path / "audit"))
 
     def subjects(**wanted):
-        return sorted(one["subject"] for one in filtered(everything, **wanted))
+        return sorted(one["subject"] for one in filter_entries(everything, **wanted))
 
     assert subjects() == ["ann", "bob"]
     assert subjects(subject="ann", tenant="") == ["ann"]

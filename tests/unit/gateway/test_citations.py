@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_gateway.core.answers.citations import assemble, best_span, of_mark, place_markers, statement_before
-from quelea_gateway.core.answers.numbers import figures
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.grounding import marks
 from quelea_gateway.core.model import Passage, Quote
 
@@ -100,7 +100,7 @@ def test_a_marker_that_no_evidence_has_is_no_citation():
     [("1,234.50", ["1234.5"]), ("１２３", ["123"]), ("0.98 and 007", ["0.98", "7"]), ("none", []), ("3.0%", ["3"])],
 )
 def test_figures_compare_by_value(text, expected):
-    assert figures(text) == expected
+    assert find_numbers(text) == expected
 
 
 def test_statement_before_a_marker():

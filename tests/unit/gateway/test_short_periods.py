@@ -1,7 +1,7 @@
 """Periods that no report counts by, in both languages, held against filings and news; and what only looks like one."""
 
 import pytest
-from quelea_fintext.times.short_periods import short_periods
+from quelea_fintext.times.short_periods import find_short_periods
 from quelea_gateway.core.answers.evidence import cite
 from quelea_gateway.core.asking.asked_periods import AskedPeriods
 from quelea_gateway.core.model import Passage
@@ -47,7 +47,7 @@ def news(text: str, published: str = "") -> Passage:
     ],
 )
 def test_a_period_that_no_report_counts_by_is_found(question: str, words: str) -> None:
-    assert [period.words for period in short_periods(question, DAY)] == [words]
+    assert [period.words for period in find_short_periods(question, DAY)] == [words]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_period_that_no_report_counts_by_is_found(question: str, words: str) -
     ],
 )
 def test_ends_of_periods_spans_of_months_and_what_happened_are_left_alone(question: str) -> None:
-    assert short_periods(question, DAY) == ()
+    assert find_short_periods(question, DAY) == ()
 
 
 def told(question: str, evidence: list[Passage], cited: list[int]) -> list[str]:

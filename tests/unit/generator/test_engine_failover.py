@@ -169,7 +169,7 @@ async def test_a_busy_engine_that_is_slow_to_say_so_stays_up(error: QueleaError)
 
 
 def test_silence_is_a_failure_only_when_all_are_silent() -> None:
-    one = Engine(engine(), places=1, stall_seconds=60.0)
+    one = Engine(engine(), slots=1, stall_seconds=60.0)
     assert one.is_failure(DeadlineExceeded("silent"))
     one.last_text = one.down_since
     assert not one.is_failure(DeadlineExceeded("silent"))

@@ -14,7 +14,7 @@ from support.engine_pool import ask, asked, engine, idle, pooled, waiting
 
 async def test_a_flood_of_one_tenant_does_not_starve_another() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1, queue_quantum=20) as pool:
+    async with pooled(only, slots=1, queue_quantum=20) as pool:
         tasks = [asyncio.create_task(ask(pool, f"flood {n}", "flood")) for n in range(12)]
         await waiting(pool, 11)
         tasks.append(asyncio.create_task(ask(pool, "other", "other")))
@@ -27,7 +27,7 @@ async def test_a_flood_of_one_tenant_does_not_starve_another() -> None:
 
 async def test_a_full_queue_refuses_at_once_and_says_when_to_come_back() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1, queue_length=4, queue_length_per_tenant=2) as pool:
+    async with pooled(only, slots=1, queue_length=4, queue_length_per_tenant=2) as pool:
         tasks = [asyncio.create_task(ask(pool, f"{n}", "a")) for n in range(3)]
         await waiting(pool, 2)
         with pytest.raises(Overloaded) as refused:
@@ -46,7 +46,7 @@ async def test_a_full_queue_refuses_at_once_and_says_when_to_come_back() -> None
 
 async def test_when_all_is_full_the_flood_gives_way() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1, queue_length=3, queue_length_per_tenant=3) as pool:
+    async with pooled(only, slots=1, queue_length=3, queue_length_per_tenant=3) as pool:
         tasks = [asyncio.create_task(ask(pool, f"{n}", "flood")) for n in range(4)]
         await waiting(pool, 3)
         other = asyncio.create_task(ask(pool, "other", "other"))
@@ -59,7 +59,7 @@ async def test_when_all_is_full_the_flood_gives_way() -> None:
 
 async def test_who_leaves_the_queue_is_never_asked_for() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1) as pool:
+    async with pooled(only, slots=1) as pool:
         tasks = [asyncio.create_task(ask(pool, f"{n}")) for n in range(3)]
         await waiting(pool, 2)
         tasks[1].cancel()
@@ -72,11 +72,11 @@ async def test_who_leaves_the_queue_is_never_asked_for() -> None:
 
 async def test_who_leaves_in_the_moment_of_its_turn_gives_the_place_back() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1) as pool:
+    async with pooled(only, slots=1) as pool:
         first, second = (asyncio.create_task(ask(pool, f"{n}")) for n in range(2))
         await waiting(pool, 1)
         first.cancel()
-        await wait_until_async(lambda: len(pool._places._queue) == 0, what="the place is granted")
+        await wait_until_async(lambda: len(pool._slots._queue) == 0, what="the slot is granted")
         second.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await second
@@ -87,20 +87,20 @@ async def test_who_leaves_in_the_moment_of_its_turn_gives_the_place_back() -> No
 
 async def test_a_place_granted_to_a_caller_that_was_cancelled_is_released() -> None:
     only = engine()
-    async with pooled(only, places=1) as pool:
-        places, taken = pool._places, pool._engines["a"]
-        from quelea_generator.adapters.places import Ticket
+    async with pooled(only, slots=1) as pool:
+        slots, taken = pool._slots, pool._engines["a"]
+        from quelea_generator.adapters.engine_slots import Ticket
 
         ticket = Ticket("t", 5, prompt_key("m", [], 3), 2)
         ticket.granted.set_result(taken)
         taken.in_flight, taken.outstanding, ticket.owed = 1, 5, 5
-        places._leave(ticket)
+        slots._leave(ticket)
         assert idle(pool)
 
 
 async def test_a_wait_that_is_too_long_ends_as_overloaded() -> None:
     only = engine(wait=asyncio.Event())
-    async with pooled(only, places=1, queue_wait_seconds=0.05) as pool:
+    async with pooled(only, slots=1, queue_wait_seconds=0.05) as pool:
         first = asyncio.create_task(ask(pool))
         await wait_until_async(lambda: bool(only.seen))
         with pytest.raises(Overloaded):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from quelea_kit.fair_queue import FairQueue
 
 
-def queue(quantum: int = 100, length: int = 100, lane_length: int = 100) -> FairQueue[str]:
-    return FairQueue(quantum=quantum, length=length, lane_length=lane_length)
+def queue(quantum: int = 100, length: int = 100, tenant_length: int = 100) -> FairQueue[str]:
+    return FairQueue(quantum=quantum, length=length, tenant_length=tenant_length)
 
 
 def drained(waiting: FairQueue[str]) -> list[str]:
@@ -65,7 +65,7 @@ def test_nobody_saves_up_credit_while_absent() -> None:
 
 
 def test_a_lane_is_bounded() -> None:
-    waiting = queue(lane_length=2)
+    waiting = queue(tenant_length=2)
     assert [waiting.push("a", 1, f"a{n}") for n in range(3)] == [None, None, "a2"]
     assert waiting.full("a")
     assert not waiting.full("b")
@@ -99,7 +99,7 @@ def test_who_leaves_is_not_served() -> None:
 
 
 def test_who_had_a_turn_is_first_in_its_lane_also_when_full() -> None:
-    waiting = queue(length=2, lane_length=2)
+    waiting = queue(length=2, tenant_length=2)
     waiting.push("a", 1, "a0")
     waiting.push("a", 1, "a1")
     waiting.push_front("a", 1, "again")
@@ -107,7 +107,7 @@ def test_who_had_a_turn_is_first_in_its_lane_also_when_full() -> None:
     assert drained(waiting) == ["again", "a0", "a1"]
 
 
-@pytest.mark.parametrize("wrong", [{"quantum": 0}, {"length": 0}, {"lane_length": 0}])
+@pytest.mark.parametrize("wrong", [{"quantum": 0}, {"length": 0}, {"tenant_length": 0}])
 def test_bounds_are_at_least_one(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         queue(**wrong)
@@ -137,7 +137,7 @@ def test_only_what_is_wanted_comes_out() -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=60))
 def test_it_counts_right(actions: list[tuple[str, bool]]) -> None:
-    waiting, inside = queue(quantum=1, length=7, lane_length=4), set[str]()
+    waiting, inside = queue(quantum=1, length=7, tenant_length=4), set[str]()
     for number, (lane, push) in enumerate(actions):
         gone = waiting.push(lane, 1, f"{lane}{number}") if push else waiting.pop()
         inside = (inside | {f"{lane}{number}"} if push else inside) - {gone}

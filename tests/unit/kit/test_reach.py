@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from quelea_kit import reach
 from quelea_kit.errors import InvalidInput
 from quelea_kit.reach import Reach
-from quelea_kit.rpc.reach_channel import received
+from quelea_kit.rpc.reach_channel import read_reach
 
 names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", fullmatch=True)
 ids = st.from_regex(r"[0-9a-f]{32}", fullmatch=True)
@@ -73,14 +73,14 @@ async def test_a_task_has_the_reach_of_the_one_that_began_it():
         task = asyncio.create_task(look("bonds"))
     await asyncio.gather(task, look("none"))
     assert seen == {"bonds": (Reach("bonds"),) * 2, "none": (Reach(),) * 2}
-    assert reach.given() is None
+    assert reach.current_or_none() is None
 
 
 def test_what_a_call_came_with():
-    assert received(Context()) == Reach()
-    assert received(Context(**{"quelea-reach": '{"tenant": "bonds"}'})) == Reach("bonds")
+    assert read_reach(Context()) == Reach()
+    assert read_reach(Context(**{"quelea-reach": '{"tenant": "bonds"}'})) == Reach("bonds")
     told = '{"tenant": "bonds", "collections": ["us", "hk"]}'
-    assert received(Context(**{"quelea-reach": told})) == Reach("bonds", ("hk", "us"))
+    assert read_reach(Context(**{"quelea-reach": told})) == Reach("bonds", ("hk", "us"))
     for wrong in ("", "[]", "{}", '{"tenant": "No"}', '{"tenant": "bonds", "collections": 5}', '{"tenant": 5}'):
         with pytest.raises(InvalidInput):
-            received(Context(**{"quelea-reach": wrong}))
+            read_reach(Context(**{"quelea-reach": wrong}))

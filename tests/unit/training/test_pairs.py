@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import Passage as Cited
-from quelea_evaluation.omni.questions import Question, Turn
+from quelea_evaluation.omni.questions.model import Passage as Cited
+from quelea_evaluation.omni.questions.model import Question, Turn
 from quelea_training.pairs import filters, from_model, making, review
 from quelea_training.pairs.from_documents import pairs_of
 from quelea_training.pairs.importers import load_source

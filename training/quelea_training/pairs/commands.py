@@ -15,9 +15,9 @@ from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import STACK, Address, Client, EndpointError, read_address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, plain_errors
-from quelea_evaluation.omni.generation import Calls
-from quelea_evaluation.omni.knowledge import documents
-from quelea_evaluation.omni.questions import questions_file, read_questions
+from quelea_evaluation.omni.questions.generation import Calls
+from quelea_evaluation.omni.questions.knowledge import documents
+from quelea_evaluation.omni.questions.model import questions_file, read_questions
 from quelea_evaluation.reports.store import RowFile
 from quelea_evaluation.stack.running import running_stack
 

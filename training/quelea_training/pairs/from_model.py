@@ -8,7 +8,7 @@ from typing import Any
 
 from quelea_evaluation.endpoints.chat import Message
 from quelea_evaluation.endpoints.work import run_all
-from quelea_evaluation.omni.generation import Calls, Failed
+from quelea_evaluation.omni.questions.generation import Calls, Failed
 
 from quelea_training.pairs.model import Pair, Passage
 

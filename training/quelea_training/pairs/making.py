@@ -12,7 +12,7 @@ from typing import Any
 from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.endpoints.work import run_all
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import Question
+from quelea_evaluation.omni.questions.model import Question
 from quelea_evaluation.reports.store import git_commit, hash_file, read_formatted, write_json
 
 from quelea_training.pairs import filters

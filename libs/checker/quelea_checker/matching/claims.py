@@ -27,7 +27,6 @@ _FAMILIES = (
 )
 _MILLION = Decimal(10) ** 6
 _IN_FULL = Decimal(10) ** 7
-_CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
 _HAIR = Decimal("0.005")

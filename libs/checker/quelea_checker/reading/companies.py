@@ -73,8 +73,8 @@ class Owners:
         """
         if not self._patterns:
             return frozenset()
-        found = self._found(sentence)
-        allowed = _find_nearest(sentence, found, start) if found else {name for *_, name in self._found(question)}
+        found = self._find_names(sentence)
+        allowed = _find_nearest(sentence, found, start) if found else {name for *_, name in self._find_names(question)}
         if not allowed:
             return frozenset()
         about = frozenset().union(*(self._about(name) for name in allowed))
@@ -88,7 +88,7 @@ class Owners:
             )
         return self._mentions[name]
 
-    def _found(self, text: str) -> list[tuple[int, int, str]]:
+    def _find_names(self, text: str) -> list[tuple[int, int, str]]:
         """(start, end, name) of each company in a text, the longest name first where two overlap."""
         every = [
             (match.start(), match.end(), name)

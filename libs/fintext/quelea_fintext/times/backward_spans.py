@@ -32,7 +32,7 @@ _COMPARES = re.compile(LANGUAGES.alternatives("time.compares"), re.IGNORECASE)
 """Two times that are compared may be named in either order."""
 
 
-def backward_spans(text: str) -> Iterator[tuple[int, int]]:
+def find_backward_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the text asks for something over a time whose end lies before its beginning; in code points."""
     if _COMPARES.search(text):
         return

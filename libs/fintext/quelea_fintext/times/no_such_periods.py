@@ -18,8 +18,8 @@ from decimal import Decimal
 
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, ROMAN_NUMERAL, number
-from quelea_fintext.times.backward_spans import backward_spans
-from quelea_fintext.times.period_words import FISCAL, HAN_NTH, NTH, YEAR, written_days
+from quelea_fintext.times.backward_spans import find_backward_spans
+from quelea_fintext.times.period_words import FISCAL, HAN_NTH, NTH, YEAR, find_written_days
 
 _YEAR_HAS = {"quarter": 4, "half": 2, "month": 12, "week": 53, "day": 366}
 _QUARTER_HAS = {"month": 3, "week": 14, "day": 99}
@@ -86,12 +86,12 @@ class NoSuch:
     end: int
 
 
-def narrow(text: str) -> str:
+def to_half_width(text: str) -> str:
     """The text with full-width letters and digits as ordinary ones, one for one, so that places stay."""
     return text if text.isascii() else text.translate(_NARROW)
 
 
-def no_such_periods(text: str, *, bare: bool = False, seasons: bool = False) -> list[NoSuch]:
+def find_no_such_periods(text: str, *, bare: bool = False, seasons: bool = False) -> list[NoSuch]:
     """Every part of a year and every day that the text names and that does not exist, in order.
 
     Args:
@@ -100,14 +100,14 @@ def no_such_periods(text: str, *, bare: bool = False, seasons: bool = False) -> 
         seasons: So is "第五季", which may be a programme's.
     """
     found: list[NoSuch] = []
-    plain = narrow(text)
+    plain = to_half_width(text)
     spans = [
         *_lettered(plain, bare=bare),
         *_english(plain, bare=bare),
         *_chinese(plain, bare=bare, seasons=seasons),
         *(match.span() for match in _SLASHED.finditer(plain) if not _is_day(match)),
-        *((day.start, day.end) for day in written_days(plain) if day.exists is False),
-        *backward_spans(plain),
+        *((day.start, day.end) for day in find_written_days(plain) if day.exists is False),
+        *find_backward_spans(plain),
     ]
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if all(end <= one.start or start >= one.end for one in found):

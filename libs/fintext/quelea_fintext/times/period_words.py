@@ -71,8 +71,8 @@ def _span_of_months(match: re.Match[str]) -> str:
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), usual)
-    for pattern, usual in (
+    (re.compile(pattern, re.IGNORECASE), normalise_periods)
+    for pattern, normalise_periods in (
         # Dec 2022, the Dec quarter
         (rf"\b(?P<m>{MONTH})\b\.?(?=\s{{1,3}}(?:quarter\b|{YEAR}|\d{{1,2}},?\s{{1,3}}{YEAR}))", _full_month),
         # July to September 2023, 2023年7至9月; 四月一日
@@ -166,7 +166,7 @@ class WrittenDay:
         return 1 <= self.month <= 12 and 1 <= self.day <= monthrange(self.year or 2024, self.month)[1]
 
 
-def written_days(text: str) -> Iterator[WrittenDay]:
+def find_written_days(text: str) -> Iterator[WrittenDay]:
     """Every day, with its year or without: March 5th · 5 of March 2023 · 2月30日 · 2023-13-01 · 2023年三月五号.
 
     `quelea_fintext.dates.find_dates` has those of documents: complete, and such as exist.
@@ -193,7 +193,7 @@ def months_asked(text: str) -> int:
     return 6 if "half" in said else 9 if "nine" in said else TO_DATE
 
 
-def usual(text: str) -> str:
+def normalise_periods(text: str) -> str:
     """The text with periods that are put unusually said in the usual way; any other word stays.
 
     3QFY23 is Q3 FY23, the opening quarter the first, 首季 第一季度, the holiday quarter the December quarter. Offsets

@@ -12,7 +12,7 @@ from typing import Literal
 
 from quelea_fintext.dates import find_dates
 from quelea_fintext.languages import LANGUAGES, Languages, groups_of
-from quelea_fintext.times.period_words import YEAR, find_months, month_number, usual
+from quelea_fintext.times.period_words import YEAR, find_months, month_number, normalise_periods
 
 Kind = Literal["year", "half", "quarter", "months", "month", "date"]
 
@@ -124,7 +124,7 @@ class PeriodReader:
         """Every period that the text names, in order; a part of a year with the year that belongs to it.
 
         Args:
-            text: As `period_words.usual` makes it; spans are in code points of it.
+            text: As `normalise_periods` makes it; spans are in code points of it.
         """
         found = [Period("date", one.day.year, day=one.day, start=one.start, end=one.end) for one in find_dates(text)]
         taken = bytearray(len(text))
@@ -238,4 +238,4 @@ def period_reader() -> PeriodReader:
 
 def find_periods(text: str) -> Iterator[Period]:
     """Every period that a text names, in order: Q3 FY2023 · 2023年第三季度 · the first nine months of 2023."""
-    yield from period_reader().read(usual(text))
+    yield from period_reader().read(normalise_periods(text))

@@ -19,7 +19,7 @@ from quelea_fintext.times.period_words import (
     SPANS,
     MonthOfYear,
     find_months,
-    usual,
+    normalise_periods,
 )
 
 _FLOW = re.compile(rf"{FLOWS}|{LANGUAGES.alternatives('time.spent')}", re.IGNORECASE)
@@ -60,14 +60,14 @@ class ShortPeriod:
         return self.first is not None and self.first.day == 1 and self.first != self.last
 
 
-def short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
+def find_short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     """Those that a question asks a figure for, as of its day (YYYY-MM-DD); empty where it asks for no such figure."""
     if not _FLOW.search(question):
         return ()
     found = _found(question, as_of)
     if all(one.first is None for one in found):
         return found
-    plain = usual(question)
+    plain = normalise_periods(question)
     if plain == question:
         return found
     # "the quarter that ended in October 2022" asks for no month; what it is called stays as the question writes it.

@@ -10,12 +10,12 @@ from datetime import date
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.numerals import chinese
-from quelea_fintext.times.no_such_periods import narrow, no_such_periods
+from quelea_fintext.times.no_such_periods import find_no_such_periods, to_half_width
 from quelea_fintext.times.period_words import (
     FLOWS,
     QUARTERS,
     find_months,
-    written_days,
+    find_written_days,
 )
 
 _FAR_YEAR = LANGUAGES.pattern("time.far_years")
@@ -51,7 +51,7 @@ def is_spoken_of(period: str, texts: Iterable[str]) -> bool:
     return any(year.search(text) for text in texts for year in said)
 
 
-def unreal_periods(question: str, as_of: str) -> Unreal:
+def find_unreal_periods(question: str, as_of: str) -> Unreal:
     """What of the periods that the question names nothing can have been reported for.
 
     Args:
@@ -59,11 +59,11 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         as_of: The day of the question, YYYY-MM-DD.
     """
     if not question.isascii():
-        question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), narrow(question))
+        question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), to_half_width(question))
         question = _HAN_DAY.sub(lambda match: f"{chinese(match[1])}月{chinese(match[2])}", question)
     bare = bool(_FINANCE.search(question))
     seasons = bare and bool(_ANY_YEAR.search(question))
-    none = [one.words for one in no_such_periods(question, bare=bare, seasons=seasons)]
+    none = [one.words for one in find_no_such_periods(question, bare=bare, seasons=seasons)]
     today = parse_iso(as_of)
     far = [match for match in _FAR_YEAR.finditer(question) if _FINANCE.search(question)]
     reach = tuple(dict.fromkeys(_tidy(match.group()) for match in far))
@@ -76,7 +76,9 @@ def _days_ahead(question: str, today: date) -> list[str]:
     if _AHEAD.search(question):
         return []
     found = [match.group() for match in _NEXT.finditer(question)]
-    days = [(day.start, day.end, (day.year, day.month, day.day)) for day in written_days(question) if day.month <= 12]
+    days = [
+        (day.start, day.end, (day.year, day.month, day.day)) for day in find_written_days(question) if day.month <= 12
+    ]
     days += [
         (month.start, month.end, (month.year, month.month, 1))
         for month in find_months(question)

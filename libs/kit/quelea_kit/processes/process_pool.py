@@ -69,7 +69,7 @@ class _Slot:
                 1, mp_context=self._context, initializer=_prepare, initargs=(self._memory_mb,)
             )
         self._tasks += 1
-        return self._executor.submit(_clocked, seconds, call, args)
+        return self._executor.submit(_run_timed, seconds, call, args)
 
     def renew(self) -> None:
         """Let the process go; the next piece of work starts another."""
@@ -145,7 +145,7 @@ class ProcessPool:
             self._free.put_nowait(slot)
 
 
-def _clocked(seconds: float, call: Callable[..., T], args: tuple[object, ...]) -> T:
+def _run_timed(seconds: float, call: Callable[..., T], args: tuple[object, ...]) -> T:
     faulthandler.dump_traceback_later(max(seconds, 0.05), exit=True, file=_STDERR)
     try:
         return call(*args)

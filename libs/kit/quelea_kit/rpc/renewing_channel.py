@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from quelea_kit.rpc.rpc_tracing import ForwardingChannel
+from quelea_kit.rpc.channels import ForwardingChannel
 from quelea_kit.tls import Folder, Identity
 
 OLD_CALLS_SECONDS = 600.0

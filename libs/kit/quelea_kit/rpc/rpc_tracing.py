@@ -9,14 +9,15 @@ clients put tasks and generators around every call. Where a collector takes span
 from __future__ import annotations
 
 import contextlib
-from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import unquote
 
 import grpc
 from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+
+from quelea_kit.rpc.channels import MetadataChannel, Metadatum
 
 _tracer = trace.get_tracer(__name__)
 
@@ -56,77 +57,11 @@ def _peer(said: str) -> dict[str, str]:
     return {"net.peer.ip": unquote(host), "net.peer.port": port} if kind in ("ipv4", "ipv6") else {}
 
 
-class ForwardingChannel(grpc.aio.Channel):
-    """What a stub wants of a channel, passed on to the one of now."""
+class PassingChannel(MetadataChannel):
+    """Sends the ids of the caller's span along with each call, and makes no span of its own."""
 
-    @abstractmethod
-    def now(self) -> grpc.aio.Channel:
-        """The channel that calls go to."""
-
-    @abstractmethod
-    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """A stub's method: `kind` is the name of the channel's function that makes it."""
-
-    def unary_unary(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return self.method("unary_unary", args, named)
-
-    def unary_stream(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return self.method("unary_stream", args, named)
-
-    def stream_unary(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return self.method("stream_unary", args, named)
-
-    def stream_stream(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return self.method("stream_stream", args, named)
-
-    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        """Of the channel of now."""
-        return self.now().get_state(try_to_connect)
-
-    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
-        """Of the channel of now."""
-        await self.now().wait_for_state_change(last_observed_state)
-
-    async def channel_ready(self) -> None:
-        """Of the channel of now."""
-        await self.now().channel_ready()
-
-    async def close(self, grace: float | None = None) -> None:
-        """Close the channel of now."""
-        await self.now().close(grace)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-
-class PassingChannel(ForwardingChannel):
-    """Sends the ids of the caller's span along with each call, and makes no span of its own.
-
-    Args:
-        channel: Where the calls go.
-    """
-
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._channel = channel
-
-    def now(self) -> grpc.aio.Channel:
-        """The channel."""
-        return self._channel
-
-    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """The channel's method, with the ids in its metadata."""
-        inner = getattr(self._channel, kind)(*args, **named)
-
-        def call(*given: Any, metadata: Any = None, **options: Any) -> Any:
-            ids: dict[str, str] = {}
-            propagate.inject(ids)
-            return inner(*given, metadata=(*(metadata or ()), *ids.items()), **options)
-
-        return call
+    def metadata(self) -> Iterable[Metadatum]:
+        """The ids."""
+        ids: dict[str, str] = {}
+        propagate.inject(ids)
+        return ids.items()

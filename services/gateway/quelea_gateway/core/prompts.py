@@ -149,7 +149,7 @@ def in_force(built_in: PromptTemplate, edits: PromptSet) -> tuple[PromptTemplate
     return replace(built_in, version=edited.version, text=text, is_built_in=False), ""
 
 
-def labelled(text: str, built_in: PromptTemplate, name: str) -> PromptText:
+def label_prompt(text: str, built_in: PromptTemplate, name: str) -> PromptText:
     """A text under a label of its own: of "en-4", "en-edit-1". Raises ValueError when it cannot be read."""
     label = re.sub(r"-\d+$", "", prompt_text.parse(built_in.text).label)
     return prompt_text.parse(prompt_text.with_label(text, f"{label}-{name}"))

@@ -25,11 +25,12 @@ from quelea_gateway.core.statements.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.agent.run_schemas import RunOut
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import whole
+from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.knowledge_base.collections import CollectionOut
 from quelea_gateway.rest.knowledge_base.documents import DocumentOut
 from quelea_gateway.rest.openai.agent import finish
-from quelea_gateway.rest.schemas import AnswerOut, FiltersIn
 from quelea_gateway.rights import may_fetch, readable
 
 Json = dict[str, Any]

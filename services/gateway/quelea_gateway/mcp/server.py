@@ -15,8 +15,8 @@ from quelea_kit.errors import InvalidInput
 from quelea_gateway.core.callers import audit
 from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
-from quelea_gateway.rest.lists import CollectionName
-from quelea_gateway.rest.schemas import FiltersIn
+from quelea_gateway.rest.answers.question_schemas import FiltersIn
+from quelea_gateway.rest.fields import CollectionName
 from quelea_gateway.version import VERSION
 
 _ABOUT = (

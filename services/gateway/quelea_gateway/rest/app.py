@@ -25,8 +25,8 @@ from quelea_gateway.rest import deployment, evaluations, health, openapi, prompt
 from quelea_gateway.rest.agent import bundles, runs, tools
 from quelea_gateway.rest.answers import ask, check, conversations, feedback
 from quelea_gateway.rest.callers import auth, keys, resource_metadata, usage
+from quelea_gateway.rest.fields import check_query
 from quelea_gateway.rest.knowledge_base import collections, documents, fetch, jobs, originals, uploads, watches, web
-from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.openai import routes as openai_compat
 from quelea_gateway.rest.statements import companies, facts
 from quelea_gateway.rest.transport import errors

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.state import administrator_of, gateway_of
 from quelea_gateway.rest.transport.streams import while_there
 from quelea_gateway.version import VERSION

@@ -12,8 +12,8 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core.evaluation import evaluations as core
 from quelea_gateway.core.evaluation.votes import Choice
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, Short
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.state import gateway_of, key_of, only_administrators
 from quelea_gateway.rest.transport.streams import while_there
 

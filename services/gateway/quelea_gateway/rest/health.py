@@ -8,8 +8,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, Field
 
 from quelea_gateway.core.model import ReaderInfo
-from quelea_gateway.rest.lists import check_query
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import check_query
 from quelea_gateway.rest.state import gateway_of, only_administrators, principal_of
 from quelea_gateway.version import VERSION
 

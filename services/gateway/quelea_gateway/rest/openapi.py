@@ -8,8 +8,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from quelea_gateway.rest.answers.answer_schemas import DeltaOut, QuotesOut, StartedOut
+from quelea_gateway.rest.error_schemas import ErrorOut
 from quelea_gateway.rest.knowledge_base import uploads
-from quelea_gateway.rest.schemas import DeltaOut, ErrorOut, QuotesOut, StartedOut
 
 _REF = "#/components/schemas/{model}"
 _CLOSED = ("/v1/", "/metrics")

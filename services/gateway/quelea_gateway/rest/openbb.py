@@ -31,9 +31,9 @@ from quelea_gateway.core.statements.statement_grid import (
     StatementQuery,
 )
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import Item, whole
 from quelea_gateway.rest.knowledge_base.documents import DocumentOut, page_url
-from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there
 from quelea_gateway.rights import may_fetch
@@ -253,14 +253,14 @@ async def answer(body: AnswerIn, request: Request) -> JSONResponse:
     gateway, base = gateway_of(request), base_url(request)
     found = await while_there(request, whole(gateway, _question(request, body.prompt, [])))
     return JSONResponse({
-        "content": _linked(found, base),
+        "content": _link_markers(found, base),
         "data_format": {"data_type": "object", "parse_as": "text"},
         "extra_citations": [one.model_dump(mode="json", exclude_none=True) for one in _citations(found, base)],
         "citable": True,
     })  # fmt: skip
 
 
-def _linked(found: core.Answer, base: str) -> str:
+def _link_markers(found: core.Answer, base: str) -> str:
     """The text, and below it where its markers open."""
     places = {one.number: f"[{one.number}] [{_label(one)}]({page_url(base, one)})" for one in found.citations}
     return "\n\n".join([found.answer, *places.values()])

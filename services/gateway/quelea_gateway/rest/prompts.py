@@ -15,9 +15,10 @@ from quelea_kit.prompt_text import MOST_CHARS
 from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.prompts import PromptTemplate
 from quelea_gateway.prompt_editor import MOST_NOTE, ListedVersion
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import whole
-from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, AnswerOut, Short
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.state import administrator_of, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 

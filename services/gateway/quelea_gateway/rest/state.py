@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 
 from quelea_gateway.core.callers.access import Principal
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.lists import CollectionName
+from quelea_gateway.rest.fields import CollectionName
 from quelea_gateway.rights import readable, writable
 
 

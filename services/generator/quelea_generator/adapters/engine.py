@@ -33,7 +33,7 @@ class Engine:
 
     Attributes:
         endpoint: Where it is.
-        places: Most requests in flight.
+        slots: Most requests in flight.
         stall_seconds: Longest silence that is no failure.
         up: A one-token completion has come back, and nothing has failed since.
         in_flight: Requests that it works on for us.
@@ -44,7 +44,7 @@ class Engine:
     """
 
     endpoint: Endpoint
-    places: int
+    slots: int
     stall_seconds: float
     up: bool = False
     in_flight: int = 0
@@ -63,12 +63,12 @@ class Engine:
     @property
     def load(self) -> Load:
         """What routing looks at."""
-        return Load(self.name, self.outstanding, self.in_flight, self.places if self.takes else self.in_flight)
+        return Load(self.name, self.outstanding, self.in_flight, self.slots if self.takes else self.in_flight)
 
     @property
     def takes(self) -> bool:
         """It may be asked now."""
-        return self.up and self.in_flight < self.places and time.monotonic() >= self.refuses_until
+        return self.up and self.in_flight < self.slots and time.monotonic() >= self.refuses_until
 
     def refuse(self, error: Overloaded) -> float:
         """It said 429. Returns for how many seconds it is left alone: it works, and it is full."""

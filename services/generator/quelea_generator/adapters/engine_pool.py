@@ -13,7 +13,7 @@ from quelea_kit.logging import get_logger
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine
-from quelea_generator.adapters.places import Places, PoolLimits, Ticket
+from quelea_generator.adapters.engine_slots import EngineSlots, PoolLimits, Ticket
 from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.routing import ByAffinity, Policy, prompt_key
@@ -41,9 +41,9 @@ class EnginePool:
     def __init__(self, endpoints: Sequence[Endpoint], limits: PoolLimits, policy: Policy | None = None) -> None:
         self.model = endpoints[0].model
         self._limits = limits
-        self._engines = {one.name: Engine(one, limits.places, limits.stall_seconds) for one in endpoints}
+        self._engines = {one.name: Engine(one, limits.slots, limits.stall_seconds) for one in endpoints}
         self._policy = policy or ByAffinity()
-        self._places = Places(list(self._engines.values()), limits, self._policy)
+        self._slots = EngineSlots(list(self._engines.values()), limits, self._policy)
         self._reviving: dict[str, asyncio.Task[None]] = {}
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
@@ -55,7 +55,7 @@ class EnginePool:
         for attempt in range(1, self._limits.attempts + 1):
             ticket = Ticket(request.tenant, tokens + request.max_tokens, prompt, request.max_tokens, failed)
             has_text = False
-            async with self._places.place(ticket, again=attempt > 1) as engine:
+            async with self._slots.take(ticket, again=attempt > 1) as engine:
                 try:
                     pieces = engine.endpoint.stream(request)
                     async with contextlib.aclosing(pieces):
@@ -64,7 +64,7 @@ class EnginePool:
                                 engine.last_text = time.monotonic()
                                 if not has_text:
                                     has_text = True
-                                    self._places.owe(engine, ticket, ticket.answer_tokens)
+                                    self._slots.owe(engine, ticket, ticket.answer_tokens)
                             yield piece
                     engine.strikes = 0
                     return
@@ -100,7 +100,7 @@ class EnginePool:
     async def refuse_when_full(self, tenant: str) -> None:
         """Overloaded when the tenant's next request would be refused; Unavailable when no replica works for long."""
         self._refuse_when_gone()
-        self._places.refuse_when_full(tenant)
+        self._slots.refuse_when_full(tenant)
 
     async def check(self) -> None:
         """One replica at least has completed one token and still answers. Full replicas are ready replicas."""
@@ -109,7 +109,7 @@ class EnginePool:
         if len(tasks) < len(self._engines):
             return
         await asyncio.wait(tasks, timeout=_READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        if not self._places.some_up():
+        if not self._slots.some_up():
             raise next(iter(self._engines.values())).trouble
 
     async def wait_until_all_up(self, seconds: float) -> None:
@@ -134,8 +134,8 @@ class EnginePool:
     def _blame(self, engine: Engine, error: QueleaError) -> bool:
         """What an answer's error says about its engine. Returns whether the answer may be begun again."""
         if isinstance(error, Overloaded):
-            asyncio.get_running_loop().call_later(engine.refuse(error) + 0.01, self._places.dispatch)
-            return self._places.some_take()
+            asyncio.get_running_loop().call_later(engine.refuse(error) + 0.01, self._slots.dispatch)
+            return self._slots.some_take()
         if engine.is_failure(error):
             self._fail(engine, error)
         return isinstance(error, Unavailable) or error.details.get("endpoint_status") == "504"
@@ -173,14 +173,14 @@ class EnginePool:
                 await engine.endpoint.probe()
             except Overloaded as error:
                 engine.up = True  # a full engine works
-                asyncio.get_running_loop().call_later(engine.refuse(error) + 0.01, self._places.dispatch)
+                asyncio.get_running_loop().call_later(engine.refuse(error) + 0.01, self._slots.dispatch)
             except QueleaError as error:
                 engine.trouble = error
             else:
                 engine.up = True
         metrics.ENGINE_UP.labels(engine.name).set(1)
         log.info("engine_up", engine=engine.name)
-        self._places.dispatch()
+        self._slots.dispatch()
 
     def _refuse_when_gone(self) -> None:
         now, limit = time.monotonic(), self._limits.comeback_seconds
@@ -188,4 +188,4 @@ class EnginePool:
             if not engine.up:
                 self._revive(engine)
         if all(not engine.up and now - engine.down_since > limit for engine in self._engines.values()):
-            raise self._places.gone()
+            raise self._slots.gone()

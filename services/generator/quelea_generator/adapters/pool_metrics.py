@@ -5,11 +5,11 @@ from __future__ import annotations
 from prometheus_client import Counter, Gauge, Histogram
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-QUEUE_LENGTH = Gauge("quelea_generator_queue_length", "Answers that wait for a place at an engine.", ["lane"])
+QUEUE_LENGTH = Gauge("quelea_generator_queue_length", "Answers that wait for a slot at an engine.", ["lane"])
 # There from the start: what scales the generators must get a number also before anybody has waited.
 QUEUE_LENGTH.labels("-").set(0)
 QUEUE_SECONDS = Histogram(
-    "quelea_generator_queue_seconds", "Wait for a place at an engine.", ["lane"], buckets=LATENCY_BUCKETS
+    "quelea_generator_queue_seconds", "Wait for a slot at an engine.", ["lane"], buckets=LATENCY_BUCKETS
 )
 QUEUE_REFUSED = Counter(
     "quelea_generator_queue_refused_total",
@@ -24,18 +24,18 @@ ENGINE_UP = Gauge("quelea_generator_engine_up", "1 while an engine may be asked,
 ENGINE_FAILURES = Counter("quelea_generator_engine_failures_total", "Times that an engine stopped working.", ["engine"])
 RETRIED = Counter("quelea_generator_retried_total", "Answers begun again, as no text had come.", ["engine"])
 
-_MOST_LANES = 64
+_MOST_TENANTS = 64
 
 
-class LaneNames:
+class TenantLabels:
     """Labels of tenants: the first 64 by their names, the others together, so that the metrics stay bounded."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def label(self, tenant: str) -> str:
-        """The label of a tenant's lane."""
-        if tenant not in self._known and len(self._known) >= _MOST_LANES:
+        """The label of a tenant."""
+        if tenant not in self._known and len(self._known) >= _MOST_TENANTS:
             return "(others)"
         self._known.add(tenant)
         return tenant or "-"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
+from quelea_fintext.amount_format import decimals_of, scale_of, write_amount
 from quelea_fintext.concepts import concepts
 from quelea_fintext.dates import parse_iso, write_date
 from quelea_fintext.metrics import metrics
-from quelea_fintext.money import decimals_of, scale_of, write_amount
 from quelea_fintext.text import CJK
 
 from quelea_generator.core.model import Evidence, Figure, Operand, Quote

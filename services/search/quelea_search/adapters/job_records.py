@@ -11,7 +11,7 @@ from typing import Any
 import redis
 from quelea_kit import reach
 from quelea_kit.errors import NotFound, Overloaded
-from quelea_kit.paging import Place
+from quelea_kit.paging import Position
 from quelea_kit.reach import DEFAULT_TENANT
 
 from quelea_search.adapters.redis_base import RedisBase
@@ -19,7 +19,7 @@ from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, JobState, Lane, Waiting
 
 _MOST_IN_TURN = 20
-"""Jobs that are looked at for one place: the next few may be taken by others meanwhile."""
+"""Jobs that are looked at for one slot: the next few may be taken by others meanwhile."""
 
 
 class LeaseLost(Exception):
@@ -69,25 +69,25 @@ class JobRecords(RedisBase):
             return self._read(self._redis, job_id)
 
     def newest(
-        self, page_size: int, after: Place | None = None, *, replayable: bool = False
-    ) -> tuple[list[Job], Place | None]:
+        self, page_size: int, after: Position | None = None, *, replayable: bool = False
+    ) -> tuple[list[Job], Position | None]:
         """A page of jobs within the reach of the call, newest first.
 
         Or of those that can be replayed, the last to fail first.
 
         Args:
             page_size: At most so many.
-            after: The place of the last job of the page before.
+            after: The position of the last job of the page before.
             replayable: Only jobs that can be replayed.
 
         Returns:
-            The jobs, and the place behind which the next page begins; None on the last page.
+            The jobs, and the position behind which the next page begins; None on the last page.
         """
         bounds = reach.current()
         index = self._key("dead" if replayable else "jobs")
         if not replayable and bounds.tenant != DEFAULT_TENANT:
             index = self._key("jobs", "of", bounds.tenant)
-        found: list[tuple[Job, Place]] = []
+        found: list[tuple[Job, Position]] = []
         with self._answering():
             more = True
             while more and len(found) <= page_size:
@@ -105,7 +105,7 @@ class JobRecords(RedisBase):
         page = found[:page_size]
         return [job for job, _ in page], page[-1][1] if len(found) > page_size else None
 
-    def _entries(self, index: str, after: Place | None, count: int) -> list[tuple[str, float]]:
+    def _entries(self, index: str, after: Position | None, count: int) -> list[tuple[str, float]]:
         start = 0
         if after is not None:
             rank = self._redis.zrevrank(index, after[1])

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import redis
-from quelea_kit.paging import Place
+from quelea_kit.paging import Position
 from quelea_kit.reach import DEFAULT_COLLECTION, Reach, within
 
 from quelea_search.adapters.redis_base import TenantRecords
@@ -89,19 +89,19 @@ class WebPages(TenantRecords):
         return {page.canonical_url for page in self._load(canonical_urls) if page.state is PageState.REJECTED}
 
     def select(
-        self, wanted: PageFilter, covers: Callable[[str], bool], page_size: int, after: Place | None = None
-    ) -> tuple[list[WebPage], int, Place | None]:
+        self, wanted: PageFilter, covers: Callable[[str], bool], page_size: int, after: Position | None = None
+    ) -> tuple[list[WebPage], int, Position | None]:
         """A page of the records that a filter lets pass, newest first.
 
         Args:
             wanted: The filter.
             covers: Whether a known host is one of the filter's hosts.
             page_size: At most so many.
-            after: The place of the last record of the page before.
+            after: The position of the last record of the page before.
 
         Returns:
-            The records, how many there are on all pages, and the place behind which the next page begins; None on the
-            last page.
+            The records, how many there are on all pages, and the position behind which the next page begins; None on
+            the last page.
         """
         with self._answering():
             hosts = {host for host in self._redis.smembers(self._hosts) if covers(host)} if wanted.hosts else None
@@ -120,14 +120,14 @@ class WebPages(TenantRecords):
                     return page, total, last
                 urls = [url for key in keys for url in self._redis.zrevrangebyscore(key, *span)]
         found = [page for page in self._load(urls) if wanted.matches(page, hosts)]
-        found.sort(key=_place, reverse=True)
-        rest = [page for page in found if after is None or _place(page) < after]
+        found.sort(key=_position, reverse=True)
+        rest = [page for page in found if after is None or _position(page) < after]
         page = rest[:page_size]
-        return page, len(found), _place(page[-1]) if len(rest) > page_size else None
+        return page, len(found), _position(page[-1]) if len(rest) > page_size else None
 
     def _page_of_index(
-        self, index: str, span: tuple[Any, Any], page_size: int, after: Place | None
-    ) -> tuple[list[WebPage], Place | None]:
+        self, index: str, span: tuple[Any, Any], page_size: int, after: Position | None
+    ) -> tuple[list[WebPage], Position | None]:
         start, (newest, oldest) = 0, span
         if after is not None:
             newest = after[0]  # what was added at the same moment comes again, and is passed over
@@ -332,5 +332,5 @@ class WebPages(TenantRecords):
                 self._transact([key], change)
 
 
-def _place(page: WebPage) -> Place:
+def _position(page: WebPage) -> Position:
     return page.added, page.canonical_url

@@ -138,14 +138,14 @@ class Waiting:
     uploader: str
 
 
-def share_of(places: int) -> int:
-    """Of so many places how many one uploader's jobs may have: all but one, so that another's begins at once."""
-    return max(1, places - 1)
+def share_of(slots: int) -> int:
+    """Of so many slots how many one uploader's jobs may have: all but one, so that another's begins at once."""
+    return max(1, slots - 1)
 
 
-def most_waiting(places: int) -> int:
-    """Of so many places in a queue how many one uploader's jobs may have: others find room too."""
-    return math.ceil(0.8 * places)
+def most_waiting(length: int) -> int:
+    """Of a queue of this length how many one uploader's jobs may have: others find room too."""
+    return math.ceil(0.8 * length)
 
 
 def in_turn(waiting: Iterable[Waiting], running: Iterable[str], share: int) -> Iterator[str]:

@@ -120,7 +120,7 @@ class Door:
             call = replace(call, url=redact(question.url), method=question.method)
             seconds = max(0.001, min(self._sessions.seconds_left(session), self._settings.call_seconds + 5.0))
             try:
-                async with asyncio.timeout(seconds), session.places.place(), self._turn(session, question):
+                async with asyncio.timeout(seconds), session.slots.take(), self._turn(session, question):
                     found = await self._find(session, question)
                     return await self._give(session, call, question, found, began)
             except TimeoutError:

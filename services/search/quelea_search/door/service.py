@@ -19,7 +19,7 @@ from quelea_kit.errors import InvalidInput, NotFound, Overloaded, TooLarge
 
 from quelea_search.door.adapters.store import Store
 from quelea_search.door.adapters.upstream import HostState
-from quelea_search.door.core.budget import Places
+from quelea_search.door.core.budget import CallSlots
 from quelea_search.door.core.bundle import Bundle, BundleLimits, write_bundle
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.hosts import HostTable
@@ -77,7 +77,7 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
             max_bytes=request.max_bytes or settings.session_bytes,
             until=time.monotonic() + seconds,
             jar=CookieJar(self._hosts.covers),
-            places=Places(settings.session_concurrent, settings.session_concurrent, "of this run"),
+            slots=CallSlots(settings.session_concurrent, settings.session_concurrent, "of this run"),
         )
         notes = [await asyncio.to_thread(self._store.note_of, one) for one in session.bundle_ids]
         return pb.OpenSessionResponse(

@@ -10,7 +10,7 @@ from enum import StrEnum
 from quelea_kit import reach
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
-from quelea_kit.paging import Place
+from quelea_kit.paging import Position
 from quelea_kit.reach import Reach, place_of, within
 
 from quelea_search.adapters.retriever import Retriever
@@ -107,8 +107,8 @@ class PageReview:
         self._removals = removals
 
     async def select(
-        self, wanted: PageFilter, page_size: int, after: Place | None = None
-    ) -> tuple[list[WebPage], int, Place | None]:
+        self, wanted: PageFilter, page_size: int, after: Position | None = None
+    ) -> tuple[list[WebPage], int, Position | None]:
         """As `WebPages.select`, with the hosts of the filter."""
         return await asyncio.to_thread(
             self._pages.select, wanted, lambda host: host_matches(host, wanted.hosts), page_size, after

@@ -8,7 +8,7 @@ import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.errors import InvalidInput
-from quelea_kit.paging import check_page_size, decode_place, encode_place
+from quelea_kit.paging import check_page_size, decode_position, encode_position
 
 from quelea_search import wire
 from quelea_search.adapters.web.guard import Guard
@@ -54,10 +54,10 @@ class RefreshRpcs:
 
     async def ListWebPages(self, request: pb.ListWebPagesRequest, context: Context) -> pb.ListWebPagesResponse:  # noqa: N802  # gRPC name
         """Newest first."""
-        page_size, after = check_page_size(request.page_size), decode_place(request.page_token)
+        page_size, after = check_page_size(request.page_size), decode_position(request.page_token)
         found, total, last = await self._deciding.select(_filter_in(request.filter), page_size, after)
         shown = [wire.page_to_wire(page) for page in found]
-        return pb.ListWebPagesResponse(pages=shown, total=total, next_page_token=encode_place(last))
+        return pb.ListWebPagesResponse(pages=shown, total=total, next_page_token=encode_position(last))
 
     async def DecideWebPages(  # noqa: N802  # gRPC name
         self, request: pb.DecideWebPagesRequest, context: Context

@@ -16,7 +16,7 @@ from quelea_search.adapters.web.fake_web import FakeResolver
 from quelea_search.door.adapters.http_server import HttpServer
 from quelea_search.door.adapters.store import Store
 from quelea_search.door.adapters.upstream import Upstream
-from quelea_search.door.core.budget import Places
+from quelea_search.door.core.budget import CallSlots
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.sessions import Session, Sessions
 from quelea_search.door.door import Door
@@ -67,7 +67,7 @@ class LocalDoor:
             "max_bytes": 10**9,
             "until": time.monotonic() + 600,
             "jar": CookieJar(self.covers),
-            "places": Places(8, 8, "of this run"),
+            "slots": CallSlots(8, 8, "of this run"),
             **more,
         }
         return self.sessions.add(Session(**facts))  # type: ignore[arg-type]  # facts are of mixed types

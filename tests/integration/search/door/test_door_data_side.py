@@ -191,7 +191,7 @@ async def test_a_caller_who_leaves_ends_the_call(site: Site, make_door: Make) ->
         writer.write(request(token))
         await wait_until_async(lambda: site.asked == ["/a"])
         writer.close()
-        await wait_until_async(lambda: session.places.inside == 0)
+        await wait_until_async(lambda: session.slots.inside == 0)
         await wait_until_async(lambda: site.left == 1)
 
 

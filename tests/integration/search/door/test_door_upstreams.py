@@ -254,7 +254,7 @@ async def test_more_than_may_wait_is_refused(site: Site, make_door: Make) -> Non
         token = door.open()
         waiting = [asyncio.create_task(door.call(token, f"{URL}?n={n}")) for n in range(16)]
         session = door.sessions.find(token)
-        await wait_until_async(lambda: session.places.inside == 16)
+        await wait_until_async(lambda: session.slots.inside == 16)
         reply = await door.call(token, f"{URL}?n=99")
         assert (reply.status, reply.refused, reply.headers["Retry-After"]) == (429, "BUSY", "1")
         door.sessions.close(session.id)  # ends the calls under way

@@ -10,7 +10,7 @@ from quelea_gateway.adapters.services.fake_sandbox import FakeSandbox
 from quelea_gateway.adapters.services.fake_tools import FakeTools
 from quelea_gateway.core.agent.decision import prompts
 from quelea_gateway.core.agent.ports import DocumentPage
-from quelea_gateway.core.prompts import NO_EDITS, PromptSet, labelled
+from quelea_gateway.core.prompts import NO_EDITS, PromptSet, label_prompt
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
 from support.agent_world import FAST, QUOTES, URL, Knowledge, SayingModel, asking, good, ran, world
 
@@ -252,7 +252,7 @@ async def test_trajectories_are_the_four_sub_tasks():
 
 async def test_a_run_keeps_the_wording_that_was_in_force_when_it_began():
     built_in = next(one for one in prompts.prompts() if (one.name, one.language) == ("agent-plan", "en"))
-    text = labelled(
+    text = label_prompt(
         built_in.text.replace("First you describe your role", "Describe your role"), built_in, "edit-1"
     ).text
     told = [PromptSet({("agent-plan", "en"): text}), NO_EDITS]

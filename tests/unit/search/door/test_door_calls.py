@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from quelea_search.door.adapters.fake_upstream import FakeUpstream
 from quelea_search.door.adapters.store import Store
-from quelea_search.door.core.budget import Places
+from quelea_search.door.core.budget import CallSlots
 from quelea_search.door.core.bundle import BundleLimits, write_bundle
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.hosts import HostRule, HostTable
@@ -44,7 +44,7 @@ class Desk:
             "max_bytes": 10**6,
             "until": time.monotonic() + 600,
             "jar": CookieJar(lambda _: False),
-            "places": Places(4, 4, "of this run"),
+            "slots": CallSlots(4, 4, "of this run"),
             **more,
         }
         return self.sessions.add(Session(**facts))  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from quelea_kit.errors import NotFound, Overloaded
 from quelea_search.core.web.urls import parse_url
-from quelea_search.door.core.budget import OneAtATime, Places, TokenBucket
+from quelea_search.door.core.budget import CallSlots, OneAtATime, TokenBucket
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.headers import COOKIE_NAMES, cookie_names, cookie_stand_ins, inward, keep_recorded, outward
 from quelea_search.door.core.hosts import HostRule, HostTable, default_rules
@@ -133,23 +133,23 @@ def test_a_bucket_says_when_to_come_back() -> None:
 
 
 async def test_places_are_bounded() -> None:
-    places = Places(1, 1, "here")
+    slots = CallSlots(1, 1, "here")
     inside, go = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
-        async with places.place():
+        async with slots.take():
             inside.set()
             await go.wait()
 
     tasks = [asyncio.create_task(hold()), asyncio.create_task(hold())]
     await inside.wait()
     with pytest.raises(Refused) as refused:
-        async with places.place():
+        async with slots.take():
             pass
     assert (refused.value.status, refused.value.retry_after) == (429, 1.0)
     go.set()
     await asyncio.gather(*tasks)
-    assert places.inside == 0
+    assert slots.inside == 0
 
 
 async def test_the_same_key_waits_others_do_not() -> None:
@@ -255,7 +255,7 @@ def test_cookies_stay_where_they_belong() -> None:
 
 def session(clock: Clock, **more: object) -> Session:
     made = Session(
-        "id", "run", "", False, None, (), 2, 10, clock.now + 60, CookieJar(lambda _: False), Places(1, 1, "")
+        "id", "run", "", False, None, (), 2, 10, clock.now + 60, CookieJar(lambda _: False), CallSlots(1, 1, "")
     )
     return replace(made, **more)  # type: ignore[arg-type]
 

@@ -89,7 +89,7 @@ class OpenIdProvider:
         """The claims of a bearer token. Raises Unauthenticated."""
         if not self.settings.audiences:
             raise Unauthenticated("Tokens are not taken here; send an API key.")
-        return self._verified(token, self.settings.audiences)
+        return self._verify(token, self.settings.audiences)
 
     async def login_address(self, attempt: Attempt, redirect_uri: str) -> str:
         """Where a browser goes to sign in. Raises Unavailable."""
@@ -126,7 +126,7 @@ class OpenIdProvider:
             raise Unauthenticated("The provider gave no id_token; the scopes must have openid.")
         await self.prepare(token)
         login = self._login()
-        claims = self._verified(token, (login.client_id,))
+        claims = self._verify(token, (login.client_id,))
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.made("nonce").encode()):
             raise Unauthenticated("This login does not belong to this browser; sign in again.")
         if claims.get("azp", login.client_id) != login.client_id:
@@ -144,7 +144,7 @@ class OpenIdProvider:
         given = {"id_token_hint": id_token, "post_logout_redirect_uri": back, "client_id": self._login().client_id}
         return str(httpx2.URL(str(end)).copy_merge_params(given))
 
-    def _verified(self, token: str, audiences: tuple[str, ...]) -> dict[str, Any]:
+    def _verify(self, token: str, audiences: tuple[str, ...]) -> dict[str, Any]:
         settings = self.settings
         header = _header(token)
         if str(header.get("typ", "")).lower() not in _TYPES:

@@ -56,14 +56,14 @@ def statements_workbook(statements: Sequence[Statement], address: Address) -> by
         for row, line in enumerate(one.grid.lines, start=2):
             shown += _line(sheet, row, line, address)
     _sources(book, shown, address)
-    return _saved(book)
+    return _save_book(book)
 
 
 def facts_workbook(figures: Sequence[Figure], address: Address) -> bytes:
     """One sheet, a row for each figure."""
     book = _book()
     _sources(book, figures, address)
-    return _saved(book)
+    return _save_book(book)
 
 
 def answer_workbook(answers: Sequence[tuple[Note, Sequence[Mapping[str, Any]]]], link: Link) -> bytes:
@@ -77,7 +77,7 @@ def answer_workbook(answers: Sequence[tuple[Note, Sequence[Mapping[str, Any]]]],
     book = _book()
     for number, (note, figures) in enumerate(answers, start=1):
         _answer(book, note, figures, link, f" {number}" if number > 1 else "")
-    return _saved(book)
+    return _save_book(book)
 
 
 def _answer(book: Workbook, note: Note, figures: Sequence[Mapping[str, Any]], link: Link, ending: str) -> None:
@@ -170,7 +170,7 @@ def comparison_workbook(comparison: Comparison, address: Address) -> bytes:
         _write(sheet, row, 2, company)
         _write(sheet, row, 3, "not stated by any stored document")
     _sources(book, shown, address)
-    return _saved(book)
+    return _save_book(book)
 
 
 def _line(sheet: Worksheet, row: int, line: GridLine, address: Address) -> list[Figure]:
@@ -261,7 +261,7 @@ def _sheet(book: Workbook, title: str, head: Sequence[str]) -> Worksheet:
     return sheet
 
 
-def _saved(book: Workbook) -> bytes:
+def _save_book(book: Workbook) -> bytes:
     data = io.BytesIO()
     book.save(data)
     return data.getvalue()

@@ -86,7 +86,7 @@ class SearchClient:
         with naming("search"):
             call = self._stub.SubmitDocument(messages(), timeout=self._upload_seconds)
             try:
-                return _noted((await unary(call)).job)
+                return _note_job((await unary(call)).job)
             except (asyncio.CancelledError, QueleaError):
                 if failed:
                     raise failed[0] from None
@@ -175,7 +175,7 @@ class SearchClient:
     async def submit_url(self, request: search_pb2.SubmitUrlRequest) -> search_pb2.Job:
         """Have a page fetched and made a document; its job."""
         with naming("search"):
-            return _noted((await unary(self._stub.SubmitUrl(request, timeout=self._call_seconds))).job)
+            return _note_job((await unary(self._stub.SubmitUrl(request, timeout=self._call_seconds))).job)
 
     async def web_pages(self, request: search_pb2.ListWebPagesRequest) -> search_pb2.ListWebPagesResponse:
         """What is remembered of pages of the web."""
@@ -337,6 +337,6 @@ class PageReader:
         return DocumentPage(found.text, found.pages, found.metadata.published)
 
 
-def _noted(job: search_pb2.Job) -> search_pb2.Job:
+def _note_job(job: search_pb2.Job) -> search_pb2.Job:
     audit.note("jobs", job.id)
     return job

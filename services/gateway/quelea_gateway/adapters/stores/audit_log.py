@@ -282,7 +282,7 @@ def _read_file(path: Path, writer: str, nexts: dict[str, int]) -> Iterator[dict[
                 yield entry
 
 
-def filtered(entries: Iterable[dict[str, Any]], **wanted: str) -> Iterator[dict[str, Any]]:
+def filter_entries(entries: Iterable[dict[str, Any]], **wanted: str) -> Iterator[dict[str, Any]]:
     """Those that match all of what is wanted: fields by their value, `since` and `until` by time, `object` by an id.
 
     Remarks on the log itself (missing, unreadable) always come.

@@ -23,7 +23,7 @@ from quelea_kit.errors import Conflict, NotFound, TooLarge, Unavailable
 from quelea_kit.files.disk import Disk
 
 from quelea_gateway.adapters.stores.file_store import TIMED_ID, FileStore, folder_of, make_id, to_json
-from quelea_gateway.core.chats.conversations import Conversation, Said, SavedTurn, folded, matches, without
+from quelea_gateway.core.chats.conversations import Conversation, Said, SavedTurn, fold_text, matches, without
 
 T = TypeVar("T")
 
@@ -146,7 +146,7 @@ class ConversationStore(FileStore):
         return made
 
     def _find(self, owner: str, query: str) -> list[Conversation]:
-        words = folded(query).split()
+        words = fold_text(query).split()
         found = [one for one in self._each(self._head_or_none, owner, self._ids(owner)) if one]
         kept = [one for one in found if matches(one, words)]
         return sorted(kept, key=lambda one: (one.touched, one.id), reverse=True)

@@ -28,7 +28,7 @@ from quelea_gateway.core.prompts import (
     PromptTemplate,
     PromptVersion,
     body_of,
-    labelled,
+    label_prompt,
 )
 
 RENEW_SECONDS = 2.0
@@ -166,7 +166,7 @@ class PromptStore(FileStore):
         if len(known) >= self._most:
             raise Conflict(f"{name} ({language}) has {self._most} versions, and no more are kept: delete some.")
         number = 1 + max((one.number for one in known), default=0)
-        made = labelled(text, built_in, f"edit-{number}")
+        made = label_prompt(text, built_in, f"edit-{number}")
         stored = PromptVersion(number, made.version, made.text, _now(), author, note, based_on)
         digest = made.version.rpartition(".")[2]
         self._write(f"versions/{name}.{language}/{number:06d}-{digest}.json", asdict(stored))

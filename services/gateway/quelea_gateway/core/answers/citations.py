@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from quelea_fintext.text import terms
 
 from quelea_gateway.core.answers.evidence import cite
-from quelea_gateway.core.answers.numbers import figures
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.grounding import Mark, Placed, marks, opened_by
 from quelea_gateway.core.grounding.markers import MARKER
@@ -32,13 +32,13 @@ def best_span(text: str, statement: str) -> tuple[int, int]:
 
     A figure weighs three words, but not a day or a year: every column head has those.
     """
-    wanted, wanted_figures = set(terms(statement)), {f for f in figures(statement) if not _DATE.fullmatch(f)}
+    wanted, wanted_figures = set(terms(statement)), {f for f in find_numbers(statement) if not _DATE.fullmatch(f)}
     best, best_score = (0, len(text)), 0.0
     for match in _PIECE.finditer(text):
         piece = match.group()
         if not piece.strip():
             continue
-        score = len(wanted & set(terms(piece))) + 3.0 * len(wanted_figures & set(figures(piece)))
+        score = len(wanted & set(terms(piece))) + 3.0 * len(wanted_figures & set(find_numbers(piece)))
         if score > best_score:
             left = len(piece) - len(piece.lstrip())
             best = (match.start() + left, match.start() + len(piece.rstrip()))
@@ -115,11 +115,13 @@ def assemble(
 
 def _target(statement: str, quotes: Sequence[Citation], position: int, number: int, passage: Passage) -> Citation:
     quote = quotes[min(position, len(quotes) - 1)] if quotes else None
-    wanted = set(figures(MARKER.sub(" ", statement)))
-    if quote and position < len(quotes) and wanted <= set(figures(quote.quote)):
+    wanted = set(find_numbers(MARKER.sub(" ", statement)))
+    if quote and position < len(quotes) and wanted <= set(find_numbers(quote.quote)):
         return quote
     start, end = best_span(passage.text, statement)
-    if quote and len(wanted & set(figures(quote.quote))) >= len(wanted & set(figures(passage.text[start:end]))):
+    if quote and len(wanted & set(find_numbers(quote.quote))) >= len(
+        wanted & set(find_numbers(passage.text[start:end]))
+    ):
         return quote
     return cite(passage, number, start, end)
 

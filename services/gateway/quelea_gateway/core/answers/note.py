@@ -123,7 +123,7 @@ def note(question: str, answer: Mapping[str, Any], link: Link) -> Note:
         language=answer["language"],
         title=" ".join(question.split())[:_MOST_TITLE],
         facts=tuple(one for one in facts if one),
-        blocks=tuple(_blocks(_parsed(answer["answer"]), numbers)),
+        blocks=tuple(_blocks(_parse_markdown(answer["answer"]), numbers)),
         figures=tuple(_figure(one, answer["language"], numbers) for one in figures),
         charts=tuple(charts(figures, answer["language"])),
         sources=tuple(_source(one, say, link(one)) for one in cited),
@@ -139,7 +139,7 @@ def _source(citation: Mapping[str, Any], say: Words, address: str) -> NoteSource
     return NoteSource(citation["number"], title, ", ".join(place(citation, say)), citation["quote"], address, web)
 
 
-def _parsed(text: str) -> Sequence[SyntaxTreeNode]:
+def _parse_markdown(text: str) -> Sequence[SyntaxTreeNode]:
     """The text's Markdown; its HTML stays text."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     return SyntaxTreeNode(parser.parse(text)).children
@@ -207,7 +207,7 @@ def scale_of(most: Decimal, unit: str, language: str) -> tuple[Decimal, str]:
     return Decimal(1), ""
 
 
-def shown(value: str, unit: str, language: str) -> tuple[str, str]:
+def write_value(value: str, unit: str, language: str) -> tuple[str, str]:
     """A value and its unit as people read them: ("81,797.00", "USD million")."""
     number = decimal_of(value)
     if number is None:
@@ -224,13 +224,15 @@ def _name(figure: Mapping[str, Any]) -> str:
 
 
 def _figure(figure: Mapping[str, Any], language: str, numbers: set[int]) -> FigureLine:
-    value, unit = shown(figure["value"], figure["unit"], language)
+    value, unit = write_value(figure["value"], figure["unit"], language)
     operands = figure["operands"]
     basis = figure["formula"] if figure["metric"] else ""
     for number, one in enumerate(operands):
-        basis = basis.replace(f"{{{number}}}", f"{one['label']} {' '.join(shown(one['value'], one['unit'], language))}")
+        basis = basis.replace(
+            f"{{{number}}}", f"{one['label']} {' '.join(write_value(one['value'], one['unit'], language))}"
+        )
     if figure["growth"]:
-        growth, percent = shown(figure["growth"], "percent", language)
+        growth, percent = write_value(figure["growth"], "percent", language)
         value = f"{value} ({growth}{percent})"
     return FigureLine(
         name=" · ".join(one for one in (figure["company"], _name(figure)) if one)[:_MOST_NAME],

@@ -159,7 +159,7 @@ class StreamedMarkers:
     def feed(self, text: str) -> tuple[str, tuple[Citation, ...]]:
         """(what may be shown now, the passages in it that had no number yet)."""
         self._seen += text
-        return self._take(_settled(self._seen, self._sent))
+        return self._take(_settled_until(self._seen, self._sent))
 
     def finish(self) -> tuple[str, tuple[Citation, ...]]:
         """What was held back."""
@@ -170,7 +170,7 @@ class StreamedMarkers:
         piece = self._seen[start:until]
         if not any(bracket in piece for bracket in _CLOSING):
             return piece, ()
-        known, text = len(self.order), _tidied(self._seen[:until], start)
+        known, text = len(self.order), _tidy_from(self._seen[:until], start)
         places = [place for place in _places(text, self._sources) if place[0] >= start]
         cited = [n for begin, end in places for n in numbers_of(text[begin:end])]
         self.order = list(dict.fromkeys((*self.order, *(n for n in cited if 1 <= n <= len(self._evidence)))))
@@ -180,7 +180,7 @@ class StreamedMarkers:
         return edited.text[start:], tuple(excerpt(self._evidence[old - 1], number) for number, old in new)
 
 
-def _tidied(text: str, start: int) -> str:
+def _tidy_from(text: str, start: int) -> str:
     """The text with the markers from `start` on in their one form, as `tidy` writes them."""
     literal = literal_spans(text)
     edits = [
@@ -192,7 +192,7 @@ def _tidied(text: str, start: int) -> str:
     return Edited(text, edits).text
 
 
-def _settled(text: str, start: int) -> int:
+def _settled_until(text: str, start: int) -> int:
     """Up to where markers of text[start:] are whole."""
     opened = max(text.rfind(bracket, start) for bracket in _OPENING)
     if opened < 0:

@@ -8,7 +8,7 @@ import unicodedata
 _FIGURE = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?")
 
 
-def figures(text: str) -> list[str]:
+def find_numbers(text: str) -> list[str]:
     """Numbers as they compare: full-width made ordinary, no thousands separators, no trailing zeros after the point."""
     found = []
     for match in _FIGURE.finditer(unicodedata.normalize("NFKC", text)):

@@ -19,7 +19,7 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.answers.numbers import figures as numbers
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.chat_prompts import ChatPrompt
 from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Question
@@ -163,12 +163,12 @@ async def _figures(
         number: figure.verdict
         for figure in (answer.grounding.figures if answer.grounding else ())
         if figure.verdict in UNSUPPORTED
-        for number in numbers(figure.text)
+        for number in find_numbers(figure.text)
     }
     found = []
     for figure in report.figures:
         path = paths[max(index for index, start in enumerate(starts) if start <= figure.start)]
-        doubted = next((doubtful[number] for number in numbers(figure.text) if number in doubtful), "")
+        doubted = next((doubtful[number] for number in find_numbers(figure.text) if number in doubtful), "")
         found.append(StructuredFigure(path, figure.text, doubted or figure.verdict))
     return tuple(found)
 

@@ -10,8 +10,8 @@ from datetime import date, timedelta
 
 from quelea_fintext.dates import MONTHS, find_dates, parse_iso
 from quelea_fintext.text import normalise
-from quelea_fintext.times.short_periods import ShortPeriod, asks_whole_year, short_periods
-from quelea_fintext.times.unreal_periods import Unreal, is_spoken_of, unreal_periods
+from quelea_fintext.times.short_periods import ShortPeriod, asks_whole_year, find_short_periods
+from quelea_fintext.times.unreal_periods import Unreal, find_unreal_periods, is_spoken_of
 
 from quelea_gateway.core.model import Citation, Passage
 
@@ -33,7 +33,7 @@ class AskedPeriods:
     @classmethod
     def of(cls, question: str, as_of: str) -> AskedPeriods:
         """Of a question that stands alone, asked on that day (YYYY-MM-DD)."""
-        return cls(question, unreal_periods(question, as_of), short_periods(question, as_of))
+        return cls(question, find_unreal_periods(question, as_of), find_short_periods(question, as_of))
 
     @property
     def impossible(self) -> bool:
@@ -42,7 +42,7 @@ class AskedPeriods:
 
     def unanswered(self, evidence: Sequence[Passage]) -> bool:
         """Whether nothing of the evidence is of the period: no figure in it can be the one that is asked for."""
-        return self._unspoken(self.unreal.out_of_reach, evidence) or bool(uncovered(self.short, evidence))
+        return self._unspoken(self.unreal.out_of_reach, evidence) or bool(find_uncovered(self.short, evidence))
 
     def incomplete(self, evidence: Sequence[Passage]) -> bool:
         """Whether the evidence says nothing of a period that has not begun; plans and forecasts may."""
@@ -72,10 +72,10 @@ class AskedPeriods:
         numbered = [one for one in citations if 0 < one.number <= len(evidence)]
         cited = [replace(evidence[one.number - 1], text=one.quote) for one in numbered]
         parts = year_in_parts(self.question, cited)
-        return [*told(self.short, evidence, cited), *([("part_of_year", parts)] if parts else [])]
+        return [*note_periods(self.short, evidence, cited), *([("part_of_year", parts)] if parts else [])]
 
 
-def uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
+def find_uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
     """Those that no passage names, that lie in the reporting period of none, and that no news may tell of.
 
     A vague one ("late 2022") is narrowed to its year like any other, and only told beside the answer.
@@ -84,7 +84,7 @@ def uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tu
     return tuple(p for p in periods if not any(named_in(p, q) or _holds(q, p) or _may_tell(q, p) for q in passages))
 
 
-def unnamed(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
+def find_unnamed(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
     """Those that no passage names."""
     return tuple(period for period in periods if not any(named_in(period, passage) for passage in passages))
 
@@ -98,7 +98,7 @@ def year_in_parts(question: str, cited: Sequence[Passage]) -> str:
     return ", ".join(dict.fromkeys(passage.period for passage in cited))
 
 
-def told(
+def note_periods(
     periods: Sequence[ShortPeriod], evidence: Sequence[Passage], cited: Sequence[Passage]
 ) -> list[tuple[str, str]]:
     """Names of notices, each with what fills it in.
@@ -109,7 +109,7 @@ def told(
         cited: What the answer quotes, each passage cut to its quote; empty when it was declined.
     """
     found: list[tuple[str, str]] = []
-    for period in unnamed(periods, cited or evidence):
+    for period in find_unnamed(periods, cited or evidence):
         others = longer(period, cited or evidence)
         if period.first is None:
             found.append(("no_such_kind", period.words))

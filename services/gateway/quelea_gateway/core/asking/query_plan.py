@@ -127,11 +127,11 @@ class ModelPlanner:
             plan = _Plan.model_validate_json("".join(pieces))
         except ValidationError as error:
             raise ValueError(f"the model's plan does not fit its schema: {error.error_count()} errors") from error
-        searches = (_written(one) for one in plan.searches)
+        searches = (_write_search(one) for one in plan.searches)
         return tuple(dict.fromkeys(one for one in searches if one and one != question.asked))
 
 
-def _written(search: _Search) -> str:
+def _write_search(search: _Search) -> str:
     """The search as one text: what its lists name and its query does not comes after it."""
     words = [" ".join(search.query.split())]
     for name in chain(search.companies, search.periods, search.lines, search.documents):

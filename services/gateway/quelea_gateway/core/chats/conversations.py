@@ -134,15 +134,15 @@ class Conversation:
         return cls(**{**value, "said": {name: Said(**one) for name, one in value["said"].items()}})
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """As texts are compared: full-width forms, ligatures and capitals do not matter (NFKC, case folding)."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def matches(conversation: Conversation, words: Sequence[str]) -> bool:
-    """Whether title, questions and answers have every word; words as `folded` gives them."""
+    """Whether title, questions and answers have every word; words as `fold_text` gives them."""
     said = (part for one in conversation.said.values() for part in (one.question, one.text))
-    whole = folded("\n".join((conversation.title, *said)))
+    whole = fold_text("\n".join((conversation.title, *said)))
     return all(word in whole for word in words)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 from quelea_checker.reading.sentences import plain, split_sentences
-from quelea_fintext.money import decimals_of, scale_of
+from quelea_fintext.amount_format import decimals_of, scale_of
 from quelea_fintext.text import CJK
 
 from quelea_gateway.core.answers.evidence import answer_operand, to_check

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
 from quelea_checker.reading.wording import find_direction, find_level_sign
-from quelea_fintext.money import SCALE_WORDS, write_amount
+from quelea_fintext.amount_format import SCALE_WORDS, write_amount
 from quelea_fintext.quantities import SCALES
 
 from quelea_gateway.core.draft.arithmetic import Amount, Calculation, Unresolved
@@ -162,7 +162,7 @@ class DraftWriter:
             return self._untraced(shown) if CALCULATES.search(inner) else self._show(inner.strip(), shown)
         if group is None:
             return self._show(f"{{{inner}}}", shown)
-        if isinstance(group.expression, Constant) or (group.pointer and group.labelled):
+        if isinstance(group.expression, Constant) or (group.pointer and group.label_prompt):
             return self._plain(inner, shown)
         return self._figure(group, inner, shown)
 

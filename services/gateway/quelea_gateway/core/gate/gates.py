@@ -165,7 +165,7 @@ class CalibratedGate:
             if reading.asks_latest:
                 rules.append(gate_reasons.latest(measured, reading, language))
         passed = probability >= self._threshold and not rules
-        told = gate_reasons.weighed(measured, reading, contributions, language, passed=passed)
+        told = gate_reasons.explain_weights(measured, reading, contributions, language, passed=passed)
         return Verdict(
             kind="calibrated",
             probability=round(probability, 4),

@@ -19,7 +19,7 @@ def say(name: str, language: str, **values: object) -> str:
     return notices.say(f"gate.{name}", language, **values)
 
 
-def weighed(
+def explain_weights(
     measured: Measured, reading: Reading, contributions: dict[str, float], language: str, *, passed: bool
 ) -> tuple[str, ...]:
     """The features that speak for the verdict, the weightiest first.
@@ -40,12 +40,12 @@ def weighed(
     return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
 
 
-def _quoted(names: tuple[str, ...], language: str) -> str:
+def _quote(names: tuple[str, ...], language: str) -> str:
     shown = [f"“{name}”" if language == "zh" else f"'{name}'" for name in names[:_LISTED]]
     return ("、" if language == "zh" else ", ").join(shown)
 
 
-def _listed(names: tuple[str, ...], language: str) -> str:
+def _list_names(names: tuple[str, ...], language: str) -> str:
     return ("、" if language == "zh" else ", ").join(names[:_LISTED])
 
 
@@ -53,7 +53,7 @@ def _company(measured: Measured, reading: Reading, language: str) -> str:
     if not reading.company_missing:
         return ""
     if reading.companies:
-        return say("company", language, names=_listed(reading.companies, language))
+        return say("company", language, names=_list_names(reading.companies, language))
     return say("this_company", language)
 
 
@@ -61,7 +61,7 @@ def _period(measured: Measured, reading: Reading, language: str) -> str:
     if not reading.period_missing:
         return ""
     if reading.periods:
-        return say("period", language, names=_listed(reading.periods, language))
+        return say("period", language, names=_list_names(reading.periods, language))
     return say("this_period", language)
 
 
@@ -75,22 +75,22 @@ def _terms(measured: Measured, reading: Reading, language: str) -> str:
         return ""
     if not lost:
         return say("covers", language, had=whole, all=whole)
-    return say("lacks", language, had=whole - len(lost), all=whole, names=_quoted(lost, language))
+    return say("lacks", language, had=whole - len(lost), all=whole, names=_quote(lost, language))
 
 
 def _names(measured: Measured, reading: Reading, language: str) -> str:
     lost = measured.missing_names
-    return say("unnamed", language, names=_quoted(lost, language)) if lost else ""
+    return say("unnamed", language, names=_quote(lost, language)) if lost else ""
 
 
 def _years(measured: Measured, reading: Reading, language: str) -> str:
     lost = measured.missing_years
-    return say("unnamed", language, names=_listed(lost, language)) if lost else ""
+    return say("unnamed", language, names=_list_names(lost, language)) if lost else ""
 
 
 def _numbers(measured: Measured, reading: Reading, language: str) -> str:
     lost = measured.missing_numbers
-    return say("unnamed", language, names=_listed(lost, language)) if lost else ""
+    return say("unnamed", language, names=_list_names(lost, language)) if lost else ""
 
 
 def _cosine(measured: Measured, reading: Reading, language: str) -> str:
@@ -100,7 +100,7 @@ def _cosine(measured: Measured, reading: Reading, language: str) -> str:
 def _known(measured: Measured, reading: Reading, language: str) -> str:
     if not reading.companies or reading.company_missing:
         return ""
-    return say("known", language, names=_listed(reading.companies, language))
+    return say("known", language, names=_list_names(reading.companies, language))
 
 
 def latest(measured: Measured, reading: Reading, language: str) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from quelea_checker import UNSUPPORTED, CheckedSentence, Report
 
-from quelea_gateway.core.answers.numbers import figures
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.grounding.edits import Edit, Edited
 from quelea_gateway.core.grounding.marker_decisions import decide_markers, edits_of, is_quoted, missing_markers
@@ -140,9 +140,9 @@ def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequ
         near = [r for r in quoted if line[0] <= r.start and r.end <= line[1]]
         inside = (*near, *(verbatim if figure.verdict in UNSUPPORTED else ()))
         own = next((r.number for r in inside if r.start <= figure.start and figure.end <= r.end), 0)
-        wanted = set(figures(figure.text))
+        wanted = set(find_numbers(figure.text))
         if not own and figure.verdict in UNSUPPORTED and wanted:
-            own = next((r.number for r in near if wanted <= set(figures(text[r.start : r.end]))), 0)
+            own = next((r.number for r in near if wanted <= set(find_numbers(text[r.start : r.end]))), 0)
         verdict = "supported" if own else figure.verdict
         number, formula = (own, "") if own else (figure.passage or 0, figure.formula)
         found.append(FigureVerdict(figure.text, figure.start, figure.end, verdict, number, formula))

@@ -12,7 +12,7 @@ from quelea_checker.reading.facts import content_terms
 from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
-from quelea_gateway.core.answers.numbers import figures as numbers_in
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.markers import Mark
 from quelea_gateway.core.grounding.quotes import Region
@@ -145,11 +145,11 @@ def _have_figures(figures: Sequence[CheckedFigure], sources: Sequence[str]) -> s
     """Numbers of the passages that have one of the figures, none of which is there by chance."""
     found: set[int] = set()
     for figure in figures:
-        said = [number for number in numbers_in(figure.text) if len(number.replace(".", "")) >= _LEAST_DIGITS]
+        said = [number for number in find_numbers(figure.text) if len(number.replace(".", "")) >= _LEAST_DIGITS]
         if figure.verdict in UNSUPPORTED or not said:
             continue
         found.update(figure.passages)
-        found.update(n for n, text in enumerate(sources, start=1) if set(said) <= set(numbers_in(text)))
+        found.update(n for n, text in enumerate(sources, start=1) if set(said) <= set(find_numbers(text)))
     return found
 
 

@@ -14,7 +14,7 @@ from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
 
 from quelea_gateway.core.answers.evidence import figures_of
-from quelea_gateway.core.answers.numbers import figures as numbers_in
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.grounding.stated_figures import SCALES, is_value
 from quelea_gateway.core.model import AnswerFigure, Figure, Operand, Passage, Quote
@@ -46,11 +46,11 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
             one.figure
             and not one.formula
             and any(f.verdict == "contradicted" for f in same)
-            and not _is_compared(one, one.figure, pointed, report, text)
+            and not _is_base_from_its_row(one, one.figure, pointed, report, text)
         ):
             continue
         figures = [f for f in figures if f not in same]
-        figures.append(_checked(one, text, same))
+        figures.append(_to_checked_figure(one, text, same))
     figures.sort(key=lambda figure: figure.start)
     sentences = [_settle_sentence(s, report, figures, pointed) for s in sentences]
     inside = [(one.start, one.behind) for one in pointed if one.behind > one.end]
@@ -66,10 +66,14 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
     return Report(tuple(sentences), tuple(figures), markers)
 
 
-def _is_compared(
+def _is_base_from_its_row(
     one: DraftFigure, figure: AnswerFigure, pointed: Sequence[DraftFigure], report: Report, text: str
 ) -> bool:
-    """What the sentence compares with a figure of the same row, which it names: of which time it does not say."""
+    """The sentence names no time and compares another figure with this one: "6,976, compared with 5,403".
+
+    Both must come from one row, which the sentence names by its label. From which of its columns is not looked at:
+    columns are times, and the sentence names none.
+    """
     sentence = next((s for s in report.sentences if s.start <= one.start < s.end), None)
     if sentence is None or not is_base(text[: one.start], one.start):
         return False
@@ -91,7 +95,7 @@ def _is_time(text: str) -> bool:
     return any(part.kind == "period" for part in parse(text))
 
 
-def _checked(one: DraftFigure, text: str, same: Sequence[CheckedFigure]) -> CheckedFigure:
+def _to_checked_figure(one: DraftFigure, text: str, same: Sequence[CheckedFigure]) -> CheckedFigure:
     """Its verdict; the passages are its own, and others that the checker found to have it."""
     verdict: FigureVerdict = "not_found" if one.figure is None else "derived" if one.formula else "supported"
     others = (n for figure in same if figure.verdict == "supported" for n in figure.passages)
@@ -143,10 +147,10 @@ def find_asked(report: Report, figures: Sequence[Figure], evidence: Sequence[Pas
 
     One that the evidence contradicts stays so, unless it is computed: the checker knows no formulas of metrics.
     """
-    known = [one for figure in figures for one in _known(figure)]
+    known = [one for figure in figures for one in _values_of(figure)]
     found = []
     for said in report.figures:
-        numbers = numbers_in(said.text)
+        numbers = find_numbers(said.text)
         one = next((one for one in known if len(numbers) == 1 and _is_value(said.text, numbers[0], one)), None)
         if one is None or (said.verdict == "contradicted" and not one.formula):
             continue
@@ -171,7 +175,7 @@ def find_asked(report: Report, figures: Sequence[Figure], evidence: Sequence[Pas
     return tuple(found)
 
 
-def _known(figure: Figure) -> Iterator[_Known]:
+def _values_of(figure: Figure) -> Iterator[_Known]:
     """The figure, what a change is made of, and the facts behind it."""
     rate = figure.unit in _RATES
     computed = len(figure.operands) > 1

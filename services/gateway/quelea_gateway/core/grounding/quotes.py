@@ -10,7 +10,7 @@ from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.sentences import plain, split_sentences
 
-from quelea_gateway.core.answers.numbers import figures
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.model import Passage, Quote
 
 _LEAD = re.compile(r"[:：]\W*$")
@@ -89,7 +89,9 @@ def report_of_quotes(text: str, quoted: Sequence[Region], evidence: Sequence[Pas
             continue
         numbers = tuple(dict.fromkeys(region.number for region in own))
         for figure in named:
-            place = _place(set(figures(figure.text)), start + figure.start, start + figure.end, own, evidence, known)
+            place = _place(
+                set(find_numbers(figure.text)), start + figure.start, start + figure.end, own, evidence, known
+            )
             if not place:
                 return None
             span = (start + figure.start, start + figure.end)
@@ -115,7 +117,7 @@ def _place(
         if number not in known:
             p = evidence[number - 1]
             parts = (p.text, p.header, p.table_head, p.published, p.period, p.period_end, p.title)
-            known[number] = frozenset(figure for part in parts for figure in figures(part))
+            known[number] = frozenset(figure for part in parts for figure in find_numbers(part))
         if wanted <= known[number]:
             return number
     return 0

@@ -10,7 +10,7 @@ from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.sentences import plain, split_sentences
 
-from quelea_gateway.core.answers.numbers import figures as numbers_in
+from quelea_gateway.core.answers.numbers import find_numbers
 from quelea_gateway.core.grounding.markers import marks
 from quelea_gateway.core.model import Figure, Passage
 
@@ -24,17 +24,17 @@ def report_of_figures(text: str, figures: Sequence[Figure], evidence: Sequence[P
     every = tuple(dict.fromkeys(evidence.index(one.passage) + 1 for figure in figures for one in figure.operands))
     marked = marks(text, sources)
     values = [Decimal(value) for figure in figures for value in _values(figure)]
-    about = frozenset(number for part in _around(figures, evidence, every) for number in numbers_in(part))
+    about = frozenset(number for part in _around(figures, evidence, every) for number in find_numbers(part))
     sentences: list[CheckedSentence] = []
     found: list[CheckedFigure] = []
     for start, end in split_sentences(plain(text)):
         said = text[start:end]
         own = tuple(dict.fromkeys(mark.number for mark in marked if start <= mark.start < end))
-        if not own and not numbers_in(said):
+        if not own and not find_numbers(said):
             sentences.append(CheckedSentence(said, start, end, "no_claim", ()))
             continue
         for figure in parse(said):
-            numbers = numbers_in(figure.text)
+            numbers = find_numbers(figure.text)
             if not all(number in about or is_value(number, values) for number in numbers):
                 return None
             place = (start + figure.start, start + figure.end)

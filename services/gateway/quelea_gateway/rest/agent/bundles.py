@@ -8,8 +8,8 @@ from quelea_kit.errors import Conflict, InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.adapters.services.door import DoorClient
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken
 from quelea_gateway.rest.state import gateway_of, only_administrators
 from quelea_gateway.rest.transport.streams import while_there
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core.agent.model import Artifact, Run
-from quelea_gateway.rest.lists import Collections, Day, ListOut, Time
+from quelea_gateway.rest.fields import Collections, Day, ListOut, Time
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
 Fetched = Annotated[Time | None, BeforeValidator(lambda stored: stored or None)]

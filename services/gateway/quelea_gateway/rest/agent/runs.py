@@ -18,8 +18,8 @@ from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.exports import PICTURES, archive_run, export_run
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.agent.run_schemas import CancelOut, RunIn, RunOut, RunsOut
-from quelea_gateway.rest.lists import PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import PageSize, PageToken
 from quelea_gateway.rest.state import gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of
 from quelea_gateway.rest.transport.streams import EVENTS, event, respond, while_there, with_id

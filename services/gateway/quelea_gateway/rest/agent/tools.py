@@ -10,8 +10,8 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.core.tools.model import Hit, Tool
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 

@@ -25,18 +25,11 @@ from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_answer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut, PassageOut, ReadingOut, SearchOut, StartedOut
+from quelea_gateway.rest.answers.question_schemas import AskIn, SearchIn
+from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.knowledge_base.documents import page_address
 from quelea_gateway.rest.openapi import events
-from quelea_gateway.rest.schemas import (
-    ERRORS,
-    AnswerOut,
-    AskIn,
-    PassageOut,
-    ReadingOut,
-    SearchIn,
-    SearchOut,
-    StartedOut,
-)
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import event, respond, while_there
@@ -113,7 +106,7 @@ async def whole(gateway: Gateway, question: Question) -> Answer:
     raise AssertionError("the pipeline ends with an answer or raises")
 
 
-async def _saved(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> Answer:
+async def _save_turn(gateway: Gateway, owner: str, body: AskIn, answer: Answer) -> Answer:
     """The answer, once it is in its conversation; where it cannot be saved it says so, and is given all the same."""
     if not body.conversation_id:
         return answer
@@ -138,7 +131,7 @@ async def _saving(
 ) -> AsyncGenerator[Item, None]:
     async with contextlib.aclosing(items):
         async for item in items:
-            yield await _saved(gateway, owner, body, item) if isinstance(item, Answer) else item
+            yield await _save_turn(gateway, owner, body, item) if isinstance(item, Answer) else item
 
 
 async def _events(first: Item, rest: AsyncGenerator[Item, None]) -> AsyncGenerator[bytes, None]:
@@ -208,9 +201,9 @@ async def ask(body: AskIn, request: Request) -> Response:
         first = await while_there(request, _first(rest))
         return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
-    answer = await _saved(gateway, owner, body, answer)
+    answer = await _save_turn(gateway, owner, body, answer)
     if as_text:
-        return await _exported(body.question, AnswerOut.of(answer), "markdown", request)
+        return await _export(body.question, AnswerOut.of(answer), "markdown", request)
     return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")
 
 
@@ -265,7 +258,7 @@ class ExportIn(BaseModel):
     )
 
 
-async def _exported(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
+async def _export(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
     base = base_url(request)
 
     def link(place: Mapping[str, Any]) -> str:
@@ -289,4 +282,4 @@ _FILES: dict[str, Any] = {
 )
 async def export(body: ExportIn, request: Request) -> Response:
     """An answer that was given, with its sources, as a file. Answers are not stored: it is sent along."""
-    return await _exported(body.question, body.answer, body.format, request)
+    return await _export(body.question, body.answer, body.format, request)

@@ -12,8 +12,8 @@ from quelea_kit.text_fields import check_length
 
 from quelea_gateway.core.review.verifier import VerifiedReport, VerifierState
 from quelea_gateway.metrics import observe_verdicts
-from quelea_gateway.rest.lists import Day
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.transport.streams import while_there
 

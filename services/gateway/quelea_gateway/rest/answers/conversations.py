@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, QueleaError
-from quelea_kit.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Place, decode_place, encode_place
+from quelea_kit.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Position, decode_position, encode_position
 from quelea_kit.text_fields import check_length
 
 from quelea_gateway.core.chats.conversations import Conversation, SavedTurn, documents_of
@@ -17,10 +17,12 @@ from quelea_gateway.core.evaluation.feedback import Reason, Thumb
 from quelea_gateway.core.model import Filters
 from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_conversation
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import MARKDOWN
+from quelea_gateway.rest.answers.question_schemas import FiltersIn
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.knowledge_base.documents import page_address
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, AnswerOut, FiltersIn
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 
@@ -126,13 +128,13 @@ async def listed(
 ) -> ConversationsOut:
     """Those of the caller's key, the last one talked in first."""
     check_length(query, "query", MOST_SEARCHED)
-    before = decode_place(page_token)
+    before = decode_position(page_token)
     found = await while_there(request, gateway_of(request).conversations.find(key_of(request), query))
-    rest = [one for one in found if before is None or _place(one) < before]
+    rest = [one for one in found if before is None or _position(one) < before]
     page = rest[:page_size]
     return ConversationsOut(
         conversations=[ConversationOut.of(one) for one in page],
-        next_page_token=encode_place(_place(page[-1])) if len(rest) > page_size else None,
+        next_page_token=encode_position(_position(page[-1])) if len(rest) > page_size else None,
     )
 
 
@@ -241,5 +243,5 @@ def _title(body: ConversationIn) -> str:
     return title
 
 
-def _place(one: Conversation) -> Place:
+def _position(one: Conversation) -> Position:
     return datetime.fromisoformat(one.touched).timestamp(), one.id

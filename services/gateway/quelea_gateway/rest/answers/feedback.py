@@ -12,8 +12,8 @@ from quelea_kit.text_fields import check_length
 
 from quelea_gateway.core.chats.conversations import Said
 from quelea_gateway.core.evaluation import feedback as core
-from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, Short
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 

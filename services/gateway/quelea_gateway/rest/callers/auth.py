@@ -136,10 +136,6 @@ def _attempt(request: Request, state: str) -> tuple[Attempt, str]:
     return attempt, _local(to)
 
 
-def _note(request: Request, subject: str, tenant: str) -> None:
-    audit.note_caller(subject, tenant, SESSION)
-
-
 def _failed(request: Request, error: QueleaError) -> Response:
     """Told on the page to a browser, else as any error."""
     if not wants_html(request.headers.get("accept", "")):

@@ -15,8 +15,8 @@ from quelea_kit.reach import DEFAULT_TENANT
 
 from quelea_gateway import keys as core
 from quelea_gateway.core.callers import audit
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.state import administrator_of, gateway_of
 
 router = APIRouter(tags=["keys"])

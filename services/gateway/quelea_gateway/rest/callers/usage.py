@@ -12,8 +12,8 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core.callers.usage import FIELDS, Row, Usage, tally
-from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken
 from quelea_gateway.rest.state import administrator_of, gateway_of
 from quelea_gateway.rest.statements.facts import csv_response
 from quelea_gateway.rest.transport.streams import while_there

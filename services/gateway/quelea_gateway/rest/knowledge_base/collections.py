@@ -10,9 +10,9 @@ from quelea.search.v1 import search_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core.callers.access import Principal, Right
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import CollectionName, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.knowledge_base.jobs import iso
-from quelea_gateway.rest.lists import CollectionName, ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.rest.transport.streams import while_there
 from quelea_gateway.rights import check_manage

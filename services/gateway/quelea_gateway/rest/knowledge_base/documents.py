@@ -15,10 +15,11 @@ from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
 from quelea_gateway.core.callers.access import Right
 from quelea_gateway.core.model import Citation
+from quelea_gateway.rest.answers.question_schemas import FiltersIn
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.knowledge_base.jobs import iso
 from quelea_gateway.rest.knowledge_base.page_view import render, span_of, wants_html
-from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Short
 from quelea_gateway.rest.state import gateway_of, in_collections, principal_of
 from quelea_gateway.rights import deletable
 

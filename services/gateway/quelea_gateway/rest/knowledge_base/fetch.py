@@ -14,9 +14,9 @@ from quelea_kit.errors import NotFound
 from quelea_kit.reach import is_bound
 
 from quelea_gateway.rest.agent.bundles import door_of
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Collection
 from quelea_gateway.rest.knowledge_base.jobs import JobOut
-from quelea_gateway.rest.lists import Collection
-from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, principal_of, write_in
 from quelea_gateway.rest.transport.streams import while_there
 

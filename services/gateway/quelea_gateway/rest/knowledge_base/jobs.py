@@ -17,9 +17,9 @@ from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
 from quelea_gateway.core.callers.access import Right
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.openapi import events
-from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.rest.transport.errors import body_of
 from quelea_gateway.rest.transport.streams import event, respond, while_there

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from quelea.common.v1 import common_pb2
 from quelea_kit.errors import InvalidInput
 
-from quelea_gateway.rest.lists import Day
-from quelea_gateway.rest.schemas import Many, Short
+from quelea_gateway.rest.fields import Day, Many, Short
 
 _PERIOD = re.compile(
     r"(?:FY\s{0,8}+)?(?P<year>(?:19|20)\d\d)(?:\s{0,8}+[-/]?\s{0,8}+Q(?P<quarter>[1-4]))?", re.IGNORECASE

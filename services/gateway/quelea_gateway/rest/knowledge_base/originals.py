@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 from quelea.search.v1 import search_pb2
 
+from quelea_gateway.rest.error_schemas import ERRORS, ErrorOut
 from quelea_gateway.rest.knowledge_base.documents import MAX_PAGE, DocumentId
-from quelea_gateway.rest.schemas import ERRORS, ErrorOut
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.transport.errors import error_body
 

@@ -18,9 +18,9 @@ from starlette.datastructures import UploadFile
 
 from quelea_gateway.adapters.services.search import PIECE
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.error_schemas import ERRORS, ErrorInner
+from quelea_gateway.rest.fields import Collection
 from quelea_gateway.rest.knowledge_base.metadata import MetadataIn, metadata_for
-from quelea_gateway.rest.lists import Collection
-from quelea_gateway.rest.schemas import ERRORS, ErrorInner
 from quelea_gateway.rest.state import gateway_of, key_of, principal_of, write_in
 from quelea_gateway.rest.transport.body import read_whole
 from quelea_gateway.rest.transport.errors import body_of, error_headers

@@ -11,10 +11,10 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 from quelea_kit.reach import DEFAULT_COLLECTION
 
 from quelea_gateway.core.callers.access import Right
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Collection, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.knowledge_base.fetch import Company, FetchedOut, Forms, Years
 from quelea_gateway.rest.knowledge_base.jobs import iso
-from quelea_gateway.rest.lists import Collection, ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, principal_of, write_in
 from quelea_gateway.rest.transport.streams import while_there
 

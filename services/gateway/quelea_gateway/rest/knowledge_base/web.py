@@ -14,9 +14,9 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.core.callers.access import Right
+from quelea_gateway.rest.error_schemas import ERRORS, ErrorOut
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.knowledge_base.jobs import iso
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.schemas import ERRORS, ErrorOut
 from quelea_gateway.rest.state import gateway_of, principal_of
 from quelea_gateway.rest.transport.streams import while_there
 

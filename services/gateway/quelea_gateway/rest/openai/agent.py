@@ -22,6 +22,7 @@ from quelea_gateway.core.asking.follow_ups import query_for, standing_alone
 from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.agent.run_schemas import RunOut
+from quelea_gateway.rest.answers.answer_schemas import StandaloneOut
 from quelea_gateway.rest.openai.schemas import (
     DONE,
     ChatIn,
@@ -33,7 +34,6 @@ from quelea_gateway.rest.openai.schemas import (
     with_usage,
 )
 from quelea_gateway.rest.openai.sources import is_open_webui, source_event
-from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.errors import body_of
 from quelea_gateway.rest.transport.streams import respond, while_there

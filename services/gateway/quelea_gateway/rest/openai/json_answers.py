@@ -16,9 +16,9 @@ from quelea_gateway.core.model import Answer, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.answer_review import QUOTING
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import whole
 from quelea_gateway.rest.openai.schemas import DONE, ChatIn, Chunks, data, longest, usage_of, with_usage
-from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import respond, while_there

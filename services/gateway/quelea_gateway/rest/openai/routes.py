@@ -18,7 +18,9 @@ from quelea_gateway.core.model import Answer, Citation, Delta, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.answers.answer_schemas import AnswerOut
 from quelea_gateway.rest.answers.ask import Item, whole
+from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.openai import agent as openai_agent
 from quelea_gateway.rest.openai import json_answers as openai_json
 from quelea_gateway.rest.openai import tasks as openai_tasks
@@ -40,7 +42,6 @@ from quelea_gateway.rest.openai.schemas import (
     with_usage,
 )
 from quelea_gateway.rest.openai.sources import is_open_webui, source_events, url_citations
-from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
 from quelea_gateway.rest.transport.streams import EVENTS, respond, while_there

@@ -16,7 +16,7 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.json_schema import read_schema
 
 from quelea_gateway.core.model import Turn
-from quelea_gateway.rest.lists import Collections
+from quelea_gateway.rest.fields import Collections
 from quelea_gateway.rest.transport.streams import event
 
 

@@ -19,8 +19,8 @@ from quelea_gateway.core.statements.statement_grid import (
     Length,
     StatementQuery,
 )
-from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS, Short
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Short
 from quelea_gateway.rest.state import base_url, gateway_of, in_collections
 from quelea_gateway.rest.statements.facts import (
     FILES,

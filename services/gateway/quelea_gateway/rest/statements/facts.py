@@ -17,9 +17,9 @@ from quelea_gateway.adapters.exports.spreadsheet import XLSX, facts_workbook
 from quelea_gateway.adapters.services.retriever import filters_to_wire
 from quelea_gateway.core.model import Filters
 from quelea_gateway.core.statements.statement_grid import Figure
+from quelea_gateway.rest.error_schemas import ERRORS
+from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short
 from quelea_gateway.rest.knowledge_base.documents import page_address
-from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import base_url, gateway_of, in_collections
 from quelea_gateway.statement_reader import figure_of, past_day
 

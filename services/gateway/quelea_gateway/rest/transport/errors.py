@@ -15,7 +15,7 @@ from quelea_kit.processes.memory import is_out_of_memory, out_of_memory
 from starlette.exceptions import HTTPException
 
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.rest.schemas import CitationOut, ReadingOut
+from quelea_gateway.rest.answers.answer_schemas import CitationOut, ReadingOut
 
 OPENAI_PATHS = ("/v1/chat/completions", "/v1/models")
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

@@ -145,7 +145,7 @@ class AccessMiddleware:
                 raise
             except Exception as error:  # noqa: BLE001  # the log has it, and the caller is told
                 # What was raised while the answer began, Starlette tells as an error of its own.
-                told = sender.unrecorded or self._told(scope["method"], error)
+                told = sender.unrecorded or self._to_error(scope["method"], error)
                 if sender.status == 0:
                     await response_of(told, scope["path"])(scope, receive, sender)
             finally:
@@ -155,7 +155,7 @@ class AccessMiddleware:
                 owner = scope.get("state", {}).get("key", "")
                 self._gateway.usage.count(owner, refusals=int(sender.status in REFUSED_STATUSES))
 
-    def _told(self, method: str, error: Exception) -> QueleaError:
+    def _to_error(self, method: str, error: Exception) -> QueleaError:
         """What a caller hears of an error that nobody foresaw."""
         if is_out_of_memory(error):
             log.error("out_of_memory", method=method, why=f"{type(error).__name__}: {error}")

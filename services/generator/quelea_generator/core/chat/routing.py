@@ -31,13 +31,13 @@ class Load:
         name: Of the replica; the same one after a restart has the same name.
         outstanding: Tokens that it still has to read or write for us, estimated.
         in_flight: Requests that it works on for us.
-        places: Most of them.
+        slots: Most of them.
     """
 
     name: str
     outstanding: int
     in_flight: int
-    places: int
+    slots: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Policy(Protocol):
     """Says which replica takes a prompt."""
 
     def choose(self, loads: Sequence[Load], prompt: PromptKey) -> Choice | None:
-        """One of the replicas that work; None: no place anywhere. Whoever is named gets the prompt."""
+        """One of the replicas that work; None: no slot anywhere. Whoever is named gets the prompt."""
         ...
 
     def forget(self, name: str) -> None:
@@ -115,7 +115,7 @@ class ByAffinity:
 
     def choose(self, loads: Sequence[Load], prompt: PromptKey) -> Choice | None:
         """See Policy."""
-        free = {load.name: load for load in loads if load.in_flight < load.places}
+        free = {load.name: load for load in loads if load.in_flight < load.slots}
         if not free:
             return None
         cached = {name: self._cached_tokens(name, prompt) for name in rank_replicas(prompt.home, list(free))}
@@ -157,7 +157,7 @@ class RoundRobin:
         """See Policy."""
         for step in range(len(loads)):
             load = loads[(self._turn + step) % len(loads)]
-            if load.in_flight < load.places:
+            if load.in_flight < load.slots:
                 self._turn = (self._turn + step + 1) % len(loads)
                 return Choice(load.name)
         return None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from quelea_fintext.dates import find_dates, month_name, months_later, write_date
 from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.numerals import how_many
-from quelea_fintext.times.no_such_periods import no_such_periods
+from quelea_fintext.times.no_such_periods import find_no_such_periods
 from quelea_fintext.times.period_words import UNITS, YEAR
 from quelea_fintext.times.periods import period_reader
 
@@ -121,7 +121,7 @@ class FoundPeriod:
 def find_periods(text: str) -> list[FoundPeriod]:
     """The periods that a text names, in order, none over another."""
     found = [
-        FoundPeriod(one.start, one.end, _none(one.words)) for one in no_such_periods(text, bare=True, seasons=True)
+        FoundPeriod(one.start, one.end, _none(one.words)) for one in find_no_such_periods(text, bare=True, seasons=True)
     ]
     found += [
         FoundPeriod(

@@ -9,7 +9,7 @@ from functools import cache
 from quelea_fintext.company_names import known_companies
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import CJK, normalise, stem, terms, words
-from quelea_fintext.times.no_such_periods import no_such_periods
+from quelea_fintext.times.no_such_periods import find_no_such_periods
 
 from quelea_generator.core.extractive.glosses import has_expression, is_foreign, place_terms
 from quelea_generator.core.extractive.matching import meets, qualifiers
@@ -48,7 +48,7 @@ def find_decline(task: Task, query: Query, chosen: Sequence[Candidate], opinion:
     found = _decline(task, query, chosen)
     if found is None:
         return None
-    if unknown := no_such_periods(task.question, bare=True):
+    if unknown := find_no_such_periods(task.question, bare=True):
         return Decline("no_such_period", f"There is no such period: {unknown[0].words}.")
     if opinion:
         what = "advice" if opinion == "advice" else "a forecast"

@@ -8,15 +8,6 @@ from quelea_fintext.languages import LANGUAGES
 
 Opinion = Literal["", "advice", "forecast"]
 
-_DEAL = r"(?:buy|sell|hold|short|invest|purchase|own|dump|add|trade|sold|bought)"
-_FIGURE = (
-    r"(?:stocks?|shares?|share price|prices?|revenues?|sales|earnings|profits?|income|margins?|market (?:cap\w*|value)"
-    r"|dividends?|cash flows?)"
-)
-_MOVES = (
-    r"(?:rise|fall|grow|increase|decrease|decline|drop|go (?:up|down)|reach|hit|exceed|beat|crash|recover|outperform"
-    r"|double|improve|shrink|keep|continue|be)"
-)
 _ADVICE = LANGUAGES.pattern("questions.advice", ignore_case=False)
 _FORECAST = LANGUAGES.pattern("questions.forecast", ignore_case=False)
 

@@ -16,7 +16,7 @@ from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, LineItem, line_items
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.text import language_of, normalise, stem, terms, words
-from quelea_fintext.times.period_words import QUARTERS, months_asked, usual
+from quelea_fintext.times.period_words import QUARTERS, months_asked, normalise_periods
 
 from quelea_generator.core.extractive.glosses import find_glosses, is_foreign, names_company
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS, WEAK_WORDS
@@ -136,7 +136,7 @@ class Query:
 
 def read_question(task: Task) -> Query:
     """Read a question against the evidence that came with it (whose companies are context, not content)."""
-    question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(usual(task.question))))
+    question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(normalise_periods(task.question))))
     text = normalise(question)
     known = company_words(task)
     found = terms(without_periods(text))

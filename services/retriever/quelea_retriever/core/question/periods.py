@@ -9,7 +9,7 @@ from typing import Literal
 
 from quelea_fintext.dates import write_date
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.times.period_words import ENDS, FLOWS, SPANS, usual
+from quelea_fintext.times.period_words import ENDS, FLOWS, SPANS, normalise_periods
 from quelea_fintext.times.periods import Period, period_reader
 
 Kind = Literal["quarter", "year", "date", "month"]
@@ -69,7 +69,7 @@ _QUARTER_AFTER = LANGUAGES.pattern("time.quarter_after")
 
 def find_asks(query: str) -> list[Ask]:
     """Every period that the question names, in order, each once."""
-    query = usual(query)
+    query = normalise_periods(query)
     asks = [_ask(query, period) for period in period_reader().read(query)]
     asks = list(dict.fromkeys(_with_years_between(query, asks)))
     for kind in ("date", "year"):  # "July 1, 2023 and June 25, 2022": what holds for one holds for the other

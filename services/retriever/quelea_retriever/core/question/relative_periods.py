@@ -19,7 +19,7 @@ from typing import Literal
 from quelea_fintext.dates import months_later, parse_iso
 from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.numerals import how_many
-from quelea_fintext.times.period_words import MONTHS_LONG, RELATIVE, UNITS, month_number, usual
+from quelea_fintext.times.period_words import MONTHS_LONG, RELATIVE, UNITS, month_number, normalise_periods
 
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.question.periods import COUNTED, OF_MARKETS, Ask, find_asks
@@ -108,7 +108,7 @@ class Periods:
 
 def find_relatives(text: str) -> list[Relative]:
     """Every relative period that the question names, in order, each once."""
-    text = usual(text)
+    text = normalise_periods(text)
     same = SAME_PERIOD.search(text)
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []

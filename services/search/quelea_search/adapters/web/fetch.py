@@ -91,7 +91,7 @@ class Fetcher:
             if str(address) in seen:
                 raise TooManyRedirects(f"{url} redirects in a loop; it may require cookies, so try it in a browser.")
             seen.add(str(address))
-            async with self._hosts.place(address.host):
+            async with self._hosts.slot(address.host):
                 if self._settings.robots:
                     await self._robots.admit(address)
                 headers = _headers(validators)
@@ -197,21 +197,21 @@ class _Hosts:
     """At most PAGES_PER_HOST pages of one host at once; hosts that nobody reads take no memory."""
 
     def __init__(self) -> None:
-        self._places: dict[str, tuple[asyncio.Semaphore, int]] = {}
+        self._slots: dict[str, tuple[asyncio.Semaphore, int]] = {}
 
     @asynccontextmanager
-    async def place(self, host: str) -> AsyncIterator[None]:
-        semaphore, users = self._places.get(host, (asyncio.Semaphore(PAGES_PER_HOST), 0))
-        self._places[host] = (semaphore, users + 1)
+    async def slot(self, host: str) -> AsyncIterator[None]:
+        semaphore, users = self._slots.get(host, (asyncio.Semaphore(PAGES_PER_HOST), 0))
+        self._slots[host] = (semaphore, users + 1)
         try:
             async with semaphore:
                 yield
         finally:
-            left = self._places[host][1] - 1
+            left = self._slots[host][1] - 1
             if left:
-                self._places[host] = (semaphore, left)
+                self._slots[host] = (semaphore, left)
             else:
-                del self._places[host]
+                del self._slots[host]
 
 
 def _headers(validators: Validators | None) -> dict[str, str]:

@@ -16,7 +16,7 @@ from quelea_search.adapters.web.guard import Guard, PinnedBackend, Resolver
 from quelea_search.core.web.errors import BadUrl, FetchFailed, PageTooLarge, RefusedAddress
 from quelea_search.core.web.failover import Breaker
 from quelea_search.core.web.urls import WebUrl, join_url
-from quelea_search.door.core.budget import Places, TokenBucket
+from quelea_search.door.core.budget import CallSlots, TokenBucket
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.headers import CROSS_HOST_SECRETS, inward
 from quelea_search.door.core.hosts import HostRule, HostTable
@@ -38,7 +38,7 @@ class HostState:
 
     rule: HostRule
     bucket: TokenBucket
-    places: Places
+    slots: CallSlots
     breaker: Breaker
     calls: int = 0
     failures: int = 0
@@ -88,7 +88,7 @@ class Upstream:
         self._exchange = Exchange(
             PinnedBackend(self._guard, dial), settings.user_agent, settings.read_seconds, settings.connect_seconds
         )
-        self._places = Places(settings.upstream_calls, settings.waiting_calls, "to all hosts")
+        self._slots = CallSlots(settings.upstream_calls, settings.waiting_calls, "to all hosts")
         self.states = {rule.pattern: self._state(rule) for rule in hosts.rules}
 
     def _state(self, rule: HostRule) -> HostState:
@@ -96,7 +96,7 @@ class Upstream:
         return HostState(
             rule,
             TokenBucket(rule.per_minute, rule.burst),
-            Places(rule.concurrent, max(8, settings.waiting_calls // 4), f"to {rule.pattern}"),
+            CallSlots(rule.concurrent, max(8, settings.waiting_calls // 4), f"to {rule.pattern}"),
             Breaker(settings.failures, settings.rest_seconds),
         )
 
@@ -128,7 +128,7 @@ class Upstream:
         state = self.states[self.check(question.url).pattern]
         seconds = self._settings.call_seconds
         try:
-            async with asyncio.timeout(seconds), state.places.place(), self._places.place():
+            async with asyncio.timeout(seconds), state.slots.take(), self._slots.take():
                 return await self._try(state, question, jar, validators)
         except TimeoutError:
             raise Refused(504, "TIMEOUT", f"{question.url.host} did not answer within {seconds:g} s.") from None

@@ -1,4 +1,4 @@
-"""How often and how many at once: a bucket of tokens for a host, places for calls under way.
+"""How often and how many at once: a bucket of tokens for a host, slots for calls under way.
 
 Both live in this process alone; a door that starts anew starts with a full bucket.
 """
@@ -57,7 +57,7 @@ class TokenBucket:
         self._seen = now
 
 
-class Places:
+class CallSlots:
     """So many at once, so many waiting; one more is refused.
 
     Args:
@@ -67,14 +67,14 @@ class Places:
     """
 
     def __init__(self, size: int, waiting: int, what: str) -> None:
-        self._places = asyncio.Semaphore(size)
+        self._slots = asyncio.Semaphore(size)
         self._limit = size + waiting
         self._what = what
         self.inside = 0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Wait for a place; the caller holds the deadline. Raises Refused (429)."""
+    async def take(self) -> AsyncIterator[None]:
+        """Wait for a slot; the caller holds the deadline. Raises Refused (429)."""
         if self.inside >= self._limit:
             raise Refused(
                 429, "BUSY", f"{self._limit} calls {self._what} are already running or waiting; try again in a second.",
@@ -82,7 +82,7 @@ class Places:
             )  # fmt: skip
         self.inside += 1
         try:
-            async with self._places:
+            async with self._slots:
                 yield
         finally:
             self.inside -= 1

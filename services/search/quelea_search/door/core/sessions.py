@@ -13,7 +13,7 @@ from datetime import date
 
 from quelea_kit.errors import NotFound, Overloaded
 
-from quelea_search.door.core.budget import Places
+from quelea_search.door.core.budget import CallSlots
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.model import Refused
 
@@ -36,7 +36,7 @@ class Session:
     until: float
     """Monotonic seconds."""
     jar: CookieJar
-    places: Places
+    slots: CallSlots
     calls: int = 0
     bytes: int = 0
     served: Counter[str] = field(default_factory=Counter)

@@ -60,7 +60,7 @@ class Manager:
         self._report = report
         self._live: dict[str, Live] = {}
         self._waiting: FairQueue[Live] = FairQueue(
-            quantum=1, length=max(1, limits.queued), lane_length=max(1, limits.queued_per_tenant)
+            quantum=1, length=max(1, limits.queued), tenant_length=max(1, limits.queued_per_tenant)
         )
         self._beating: asyncio.Task[None] | None = None
         self._closing = False

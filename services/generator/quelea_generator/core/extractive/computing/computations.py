@@ -33,9 +33,6 @@ class Computation:
     months: int = 0
 
 
-_VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
-
-
 def _patterns(key: str) -> tuple[re.Pattern[str], ...]:
     return LANGUAGES.patterns(key, re.IGNORECASE | re.MULTILINE)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.prompts import language_of
-from quelea_evaluation.omni.questions import Passage, passage_of
+from quelea_evaluation.omni.questions.model import Passage, passage_of
 from quelea_evaluation.reports.store import RowFile
 
 LONGEST = 2048

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quelea_evaluation.endpoints.prices import Prices
-from quelea_evaluation.omni.comparison import LOWER_IS_BETTER, compare
 from quelea_evaluation.omni.matrix import TASKS, Matrix
-from quelea_evaluation.omni.page import ITEMS_OF_A_CELL, SHOWN, render
-from quelea_evaluation.omni.questions import Question, QuestionIndex
-from quelea_evaluation.omni.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
-from quelea_evaluation.omni.spending import spent_on_answers, spent_on_verdicts
+from quelea_evaluation.omni.questions.model import Question, QuestionIndex
+from quelea_evaluation.omni.reporting.comparison import LOWER_IS_BETTER, compare
+from quelea_evaluation.omni.reporting.page import ITEMS_OF_A_CELL, SHOWN, render
+from quelea_evaluation.omni.reporting.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
+from quelea_evaluation.omni.runs.spending import spent_on_answers, spent_on_verdicts
 from quelea_evaluation.reports.store import (
     BadRun,
     Row,

@@ -19,10 +19,10 @@ from typing import Any
 from quelea_evaluation.endpoints.chat import Chat, Message, Unparseable, parse_object
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import Liveness, run_all
-from quelea_evaluation.omni.knowledge import Section, SectionFile, SectionPlace, locate
 from quelea_evaluation.omni.matrix import TASKS, Language, Matrix, Task
 from quelea_evaluation.omni.prompts import Prompts, load_prompts
-from quelea_evaluation.omni.questions import Passage, Question, Turn, question_id
+from quelea_evaluation.omni.questions.knowledge import Section, SectionFile, SectionPlace, locate
+from quelea_evaluation.omni.questions.model import Passage, Question, Turn, question_id
 from quelea_evaluation.reports.store import Row, RowFile, RowIndex, hash_json, hash_text
 
 PARTNERS = 5
@@ -186,7 +186,7 @@ async def _topic(section: Section, matrix: Matrix, calls: Calls) -> str:
     prompts = _prompts(section)
     listed = "\n".join(f"{at}. {one.label(prompts.language)}" for at, one in enumerate(matrix.topics, 1))
     schema = _object(topic={"type": "integer", "minimum": 0, "maximum": len(matrix.topics)})
-    messages = prompts.messages("classify", topics=listed, sections=_numbered([section]))
+    messages = prompts.messages("classify", topics=listed, sections=_number_sections([section]))
     number = (await calls.ask("topic", messages, schema)).get("topic")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= len(matrix.topics):
         raise Failed("topic: not one of the numbers")
@@ -269,7 +269,7 @@ async def _write(
         task=task_text,
         shape=prompts.text("shapes", shape),
         most=ITEMS,
-        sections=_numbered(sections),
+        sections=_number_sections(sections),
     )
     schema = _object(items={"type": "array", "maxItems": ITEMS, "items": item})
     items = (await calls.ask("writing", messages, schema)).get("items")
@@ -281,7 +281,7 @@ async def _write(
         if len(cell.questions) >= per_cell:
             return
         try:
-            question = await _inspected(cell, one, sections, prompts, calls, item)
+            question = await _inspect(cell, one, sections, prompts, calls, item)
         except Failed as failure:
             cell.dropped[str(failure)] += 1
             continue
@@ -293,7 +293,7 @@ async def _write(
         drafts.add(cell, question)
 
 
-async def _inspected(
+async def _inspect(
     cell: Cell,
     item: Any,
     sections: Sequence[Section],
@@ -307,7 +307,7 @@ async def _inspected(
         "inspect",
         task=prompts.text("tasks", cell.task.id),
         shape=prompts.text("shapes", shape),
-        sections=_numbered(sections),
+        sections=_number_sections(sections),
         item=json.dumps(item, ensure_ascii=False),
     )
     # A correction stands where one is announced, and only there. The outermost schema may have no alternatives in
@@ -389,7 +389,7 @@ def _prompts(section: Section) -> Prompts:
     return load_prompts(language)
 
 
-def _numbered(sections: Sequence[Section]) -> str:
+def _number_sections(sections: Sequence[Section]) -> str:
     return "\n\n".join(f"[{at}] {one.place.title}\n{one.place.text}" for at, one in enumerate(sections, 1))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quelea_evaluation.metrics import answers, retrieved
-from quelea_evaluation.omni.cases import Case
+from quelea_evaluation.omni.scoring.cases import Case
 
 COMPAT = "omnieval"
 

@@ -11,7 +11,7 @@ import yaml
 
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.intervals import compare_paired
-from quelea_evaluation.omni.judges import ASPECTS
+from quelea_evaluation.omni.scoring.judges import ASPECTS
 from quelea_evaluation.reports.store import Row, RowFile, RowIndex
 
 LOWER_IS_BETTER = frozenset(aspect.id for aspect in ASPECTS if aspect.lower_is_better)

@@ -1,17 +1,17 @@
-"""The JSON of the native routes, a contract that others build on: fields are added, never renamed or removed."""
+"""Answers, and what belongs to them, as JSON: a contract, fields are added, never renamed or removed."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from quelea_gateway.core import model as core
 from quelea_gateway.core.model import Shown, Standalone
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.review.verifier import VerifierState
-from quelea_gateway.rest.lists import Collections, Day, Time
+from quelea_gateway.rest.fields import Time
 
 
 class SentenceVerdictOut(BaseModel):
@@ -128,97 +128,6 @@ class WebOut(BaseModel):
             return None
         kept = [KeptOut(**vars(page)) for page in trace.kept]
         return cls(**{**vars(trace), "kept": kept, "problems": list(trace.problems)})
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-Short = Annotated[str, Field(max_length=300)]
-Many = Annotated[list[Short], BeforeValidator(_as_list), Field(max_length=200)]
-
-
-class _In(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class FiltersIn(_In):
-    """All given fields must hold; within a field, any of its values. A single value may stand without its list."""
-
-    companies: Many = Field(default=[], validation_alias=AliasChoices("companies", "company"))
-    tickers: Many = Field(default=[], validation_alias=AliasChoices("tickers", "ticker"))
-    document_types: Many = Field(default=[], validation_alias=AliasChoices("document_types", "document_type", "type"))
-    periods: Many = Field(default=[], validation_alias=AliasChoices("periods", "period"))
-    published_from: Day = ""
-    published_to: Day = ""
-    languages: Many = Field(default=[], validation_alias=AliasChoices("languages", "language"))
-    document_ids: Many = Field(default=[], validation_alias=AliasChoices("document_ids", "document_id"))
-
-    def core(self) -> core.Filters:
-        """As the pipeline has them."""
-        return core.Filters(
-            companies=tuple(self.companies),
-            tickers=tuple(self.tickers),
-            document_types=tuple(self.document_types),
-            periods=tuple(self.periods),
-            published_from=self.published_from,
-            published_to=self.published_to,
-            languages=tuple(self.languages),
-            document_ids=tuple(self.document_ids),
-        )
-
-
-class TurnIn(_In):
-    """One turn of the conversation so far."""
-
-    role: Literal["user", "assistant"]
-    content: str = Field(validation_alias=AliasChoices("content", "text"))
-
-
-class AskIn(_In):
-    """POST /v1/ask."""
-
-    question: str = Field(min_length=1, examples=["What were Apple's net sales in the third quarter of fiscal 2023?"])
-    history: list[TurnIn] = []
-    as_of: Day | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
-    route: Literal["auto", "local", "web"] = Field(
-        default="auto",
-        description="auto: the web too when the local evidence is not good enough. web is refused where there is none.",
-    )
-    k: int | None = Field(default=None, ge=1, le=200, description="Passages retrieved.")
-    j: int | None = Field(default=None, ge=1, le=100, description="How many of them the reader may see, at most.")
-    stream: bool = Field(default=False, description="Server-sent events: started, delta, verdicts, answer, error.")
-    filters: FiltersIn = FiltersIn()
-    collections: Collections = []
-    model: Short = ""
-    strict: bool | None = Field(
-        default=None,
-        description="Sentences with a figure that the evidence does not support are withheld; the deployment's "
-        "setting when left out. A stream then has its text in one piece, once it was checked.",
-    )
-    format: Literal["json", "markdown"] = Field(
-        default="json", description="markdown: the answer with its sources as text; not with stream."
-    )
-    conversation_id: Short = Field(
-        default="",
-        description="A saved conversation: its last turns are the history, and the answer is saved at its end. An "
-        "answer that cannot be saved is given with a notice.",
-    )
-    group: Short = Field(
-        default="",
-        description="Your name for questions that are asked side by side, of several companies say: none of them is "
-        "history of another, and their answers are one exchange of the conversation.",
-    )
-
-
-class SearchIn(_In):
-    """POST /v1/search."""
-
-    query: str = Field(min_length=1)
-    k: int | None = Field(default=None, ge=1, le=200)
-    filters: FiltersIn = FiltersIn()
-    collections: Collections = []
-    as_of: Day | None = None
 
 
 class CitationOut(BaseModel):
@@ -500,36 +409,3 @@ class SearchOut(BaseModel):
     passages: list[PassageOut]
     timings: dict[str, float]
     reading: ReadingOut
-
-
-class ErrorInner(BaseModel):
-    """What went wrong."""
-
-    code: str = Field(examples=["INVALID_INPUT"])
-    message: str
-    details: dict[str, Any]
-
-
-class ErrorOut(BaseModel):
-    """The one shape of errors."""
-
-    error: ErrorInner
-
-
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorOut, "description": text}
-    for status, text in (
-        (400, "The request is not valid."),
-        (401, "The API key is missing or unknown."),
-        (403, "Not allowed from this web page or host."),
-        (404, "It does not exist."),
-        (409, "Not possible in the current state."),
-        (413, "Too large; the message names the limit."),
-        (429, "Too many requests; Retry-After says how long to wait."),
-        (431, "The request line and headers are longer than 64 KiB."),
-        (500, "Internal error; see the gateway's log."),
-        (503, "A service is unavailable."),
-        (504, "A service did not answer in time."),
-        (507, "A disk takes nothing new; the message says how much is free. Reading goes on."),
-    )
-}

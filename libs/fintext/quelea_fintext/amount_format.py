@@ -1,4 +1,4 @@
-"""Amounts of statements in words: as printed, with scale and unit, in the question's language."""
+"""Amounts and rates as Quelea writes them, in the question's language: scale, unit, decimals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places at the engines, and the bounded, fair queue of those who want one."""
+"""Slots of the engines, and the bounded, fair queue of those who want one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RETRY_AFTER = 60.0
 class PoolLimits:
     """Bounds of a pool; the settings of the same names say what they mean."""
 
-    places: int = 64
+    slots: int = 64
     attempts: int = 3
     queue_length: int = 128
     queue_length_per_tenant: int = 64
@@ -35,7 +35,7 @@ class PoolLimits:
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """An answer that wants a place."""
+    """An answer that wants a slot."""
 
     tenant: str
     cost: int
@@ -48,8 +48,8 @@ class Ticket:
     """Tokens that its engine's account still has of it."""
 
 
-class Places:
-    """Gives out places at the engines that take more, in turn among tenants.
+class EngineSlots:
+    """Gives out slots at the engines that take more, in turn among tenants.
 
     Args:
         engines: All of them; which are up is for others to say.
@@ -62,14 +62,14 @@ class Places:
         self._limits = limits
         self._policy = policy
         self._queue: FairQueue[Ticket] = FairQueue(
-            quantum=limits.queue_quantum, length=limits.queue_length, lane_length=limits.queue_length_per_tenant
+            quantum=limits.queue_quantum, length=limits.queue_length, tenant_length=limits.queue_length_per_tenant
         )
-        self._lanes = metrics.LaneNames()
+        self._labels = metrics.TenantLabels()
         self._work_seconds = 1.0
 
     @contextlib.asynccontextmanager
-    async def place(self, ticket: Ticket, *, again: bool) -> AsyncIterator[Engine]:
-        """One place, for as long as the block runs. Overloaded or Unavailable when there is none to be had in time."""
+    async def take(self, ticket: Ticket, *, again: bool) -> AsyncIterator[Engine]:
+        """One slot, for as long as the block runs. Overloaded or Unavailable when there is none to be had in time."""
         engine = await self._acquire(ticket, again=again)
         started = time.monotonic()
         try:
@@ -108,18 +108,18 @@ class Places:
             raise
         finally:
             self._measure(tenant)
-            metrics.QUEUE_SECONDS.labels(self._lanes.label(tenant)).observe(time.monotonic() - began)
+            metrics.QUEUE_SECONDS.labels(self._labels.label(tenant)).observe(time.monotonic() - began)
         return engine
 
     def _leave(self, ticket: Ticket) -> None:
-        """The caller goes without the place, which may have been granted in the same moment."""
+        """The caller goes without the slot, which may have been granted in the same moment."""
         self._queue.discard(ticket.tenant, ticket)
         granted = ticket.granted
         if granted.done() and not granted.cancelled() and granted.exception() is None:
             self._release(granted.result(), ticket)
 
     def dispatch(self) -> None:
-        """Give places to those who wait, in turn."""
+        """Give slots to those who wait, in turn."""
         while len(self._queue):
             if not self.some_take():
                 return
@@ -131,7 +131,7 @@ class Places:
             if any(one.takes for one in others):
                 up = others
             choice = self._policy.choose([one.load for one in up], ticket.prompt)
-            assert choice is not None  # noqa: S101  # some_take() said that there is a place
+            assert choice is not None  # noqa: S101  # some_take() said that there is a slot
             engine = self._engines[choice.name]
             engine.in_flight += 1
             self.owe(engine, ticket, ticket.cost - choice.cached)
@@ -151,7 +151,7 @@ class Places:
         metrics.ENGINE_TOKENS.labels(engine.name).set(engine.outstanding)
 
     def _measure(self, tenant: str) -> None:
-        metrics.QUEUE_LENGTH.labels(self._lanes.label(tenant)).set(self._queue.length(tenant))
+        metrics.QUEUE_LENGTH.labels(self._labels.label(tenant)).set(self._queue.length(tenant))
 
     def some_up(self) -> bool:
         """Whether any engine works."""
@@ -162,9 +162,9 @@ class Places:
         return any(engine.takes for engine in self._engines.values())
 
     def _overload_error(self, tenant: str, why: str) -> Overloaded:
-        metrics.QUEUE_REFUSED.labels(self._lanes.label(tenant), why).inc()
-        places = max(1, sum(engine.places for engine in self._engines.values() if engine.up))
-        seconds = self._work_seconds * (len(self._queue) + 1) / places
+        metrics.QUEUE_REFUSED.labels(self._labels.label(tenant), why).inc()
+        slots = max(1, sum(engine.slots for engine in self._engines.values() if engine.up))
+        seconds = self._work_seconds * (len(self._queue) + 1) / slots
         return Overloaded(
             f"{len(self._queue)} requests are already waiting for the language model. Try again later.",
             details={"waiting": str(len(self._queue)), "waiting_of_tenant": str(self._queue.length(tenant))},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from quelea_fintext.money import decimals_of, scale_of, write_amount
+from quelea_fintext.amount_format import decimals_of, scale_of, write_amount
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import Liveness, run_all
-from quelea_evaluation.omni.questions import Question
-from quelea_evaluation.omni.systems import System
+from quelea_evaluation.omni.questions.model import Question
+from quelea_evaluation.omni.runs.systems import System
 from quelea_evaluation.reports.store import RowFile
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from quelea_evaluation.endpoints.chat import Chat, Sampling, Unparseable, parse_object
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.knowledge import Section
 from quelea_evaluation.omni.matrix import Matrix, parse_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
+from quelea_evaluation.omni.questions.knowledge import Section
 
 _OPENING = 300
 _DOCUMENTS = 60

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.omni.questions import Question, Turn
+from quelea_evaluation.omni.questions.model import Question, Turn
 
 FIELDS = ("id", "turn", "keep", "topic", "task", "question", "answers", "passages", "note")
 SEPARATOR = " || "
@@ -63,7 +63,7 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
             continue
         if missing := [at for at in range(1, len(one.turns) + 1) if str(at) not in told]:
             raise BadInput(f"{path.name}: question {one.id} has no row for turn {missing[0]}; set keep to no instead")
-        turns = tuple(_edited(turn, told[str(at)]) for at, turn in enumerate(one.turns, 1))
+        turns = tuple(_apply_edit(turn, told[str(at)]) for at, turn in enumerate(one.turns, 1))
         notes = " ".join(row["note"] for row in told.values() if row["note"])
         changed = turns != one.turns
         edited += changed
@@ -119,7 +119,7 @@ def _read_row(place: str, given: Mapping[str, str | None]) -> dict[str, str]:
     return row
 
 
-def _edited(turn: Turn, row: dict[str, str]) -> Turn:
+def _apply_edit(turn: Turn, row: dict[str, str]) -> Turn:
     answers = tuple(part.strip() for part in row["answers"].split(SEPARATOR.strip()) if part.strip())
     same = row["question"] == turn.question.strip() and answers == tuple(one.strip() for one in turn.answers)
     return turn if same else Turn(row["question"], answers)

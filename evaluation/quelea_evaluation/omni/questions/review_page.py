@@ -9,8 +9,8 @@ from typing import Any
 
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.matrix import TASKS, Matrix
-from quelea_evaluation.omni.questions import Question, Turn
-from quelea_evaluation.omni.review import FIELDS, SEPARATOR, read_review, read_table, write_table
+from quelea_evaluation.omni.questions.model import Question, Turn
+from quelea_evaluation.omni.questions.review import FIELDS, SEPARATOR, read_review, read_table, write_table
 from quelea_evaluation.reports.page_server import PageServer, fill_page
 from quelea_evaluation.reports.store import Row, write_rows
 

@@ -1,12 +1,12 @@
-"""What routes share: paging of lists, days and times, and the refusal of query parameters that do not exist."""
+"""Fields and parameters that routes share: texts, days and times, pages of lists; unknown parameters are refused."""
 
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import MAX_PAGE_SIZE
 from quelea_kit.reach import MOST_COLLECTIONS
@@ -27,6 +27,14 @@ def _check_day(text: str) -> str:
 
 Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$"), AfterValidator(_check_day)]
 """A day, YYYY-MM-DD, or empty."""
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Short = Annotated[str, Field(max_length=300)]
+Many = Annotated[list[Short], BeforeValidator(_as_list), Field(max_length=200)]
 
 CollectionName = Annotated[str, Field(min_length=1, max_length=40)]
 """The name of a collection."""

@@ -22,8 +22,8 @@ _ID_FIELDS = ("id", "run_id", "name", "company", "url")
 """Fields of requests that name an object."""
 
 
-class Door:
-    """A servicer behind the door; has a method for each rpc of the service.
+class RpcMiddleware:
+    """A servicer behind the middleware; has a method for each rpc of the service.
 
     Args:
         servicer: What answers.

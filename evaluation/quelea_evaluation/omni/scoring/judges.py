@@ -15,8 +15,8 @@ from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import Liveness, run_all
 from quelea_evaluation.omni.matrix import LANGUAGES
 from quelea_evaluation.omni.prompts import load_prompts
-from quelea_evaluation.omni.questions import Question, passage_of
-from quelea_evaluation.omni.systems import as_text
+from quelea_evaluation.omni.questions.model import Question, passage_of
+from quelea_evaluation.omni.runs.systems import as_text
 from quelea_evaluation.reports.store import Row, RowFile, hash_json
 
 

@@ -11,7 +11,7 @@ from quelea_evaluation.endpoints.chat import Chat, Message
 from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.matrix import LANGUAGES
 from quelea_evaluation.omni.prompts import load_prompts
-from quelea_evaluation.omni.questions import Passage, Question
+from quelea_evaluation.omni.questions.model import Passage, Question
 
 
 @dataclass(frozen=True)

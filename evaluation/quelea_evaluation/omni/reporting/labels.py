@@ -14,8 +14,8 @@ from typing import Any
 
 from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_evaluation.judging.agreement import agreement
-from quelea_evaluation.omni.judges import ASPECTS
-from quelea_evaluation.omni.report import Run
+from quelea_evaluation.omni.reporting.report import Run
+from quelea_evaluation.omni.scoring.judges import ASPECTS
 from quelea_evaluation.reports.store import Row
 
 _SHAPE = 'an object {"question", "aspect", "label"}; or the file is a .csv with these columns'

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from quelea_evaluation.metrics.intervals import mean_interval
-from quelea_evaluation.omni.judges import ASPECTS, Aspect, tasks_of
-from quelea_evaluation.omni.questions import Passage, Question, passage_of
-from quelea_evaluation.omni.scoring import CODE, PAPER, measure_answer, measure_retrieval
+from quelea_evaluation.omni.questions.model import Passage, Question, passage_of
+from quelea_evaluation.omni.scoring.judges import ASPECTS, Aspect, tasks_of
+from quelea_evaluation.omni.scoring.rule_metrics import CODE, PAPER, measure_answer, measure_retrieval
 from quelea_evaluation.reports.store import Row
 
 FORMAT = "quelea.omni.result/1"
@@ -97,7 +97,7 @@ def item_of(question: Question, answer: Row, verdicts: Verdicts, *, retrieves: b
     rules = _failed_rules(retrieves) if failed else _rule_values(question, answer)
     for name, value in rules.items():
         values[name] = {"value": value, "failed": 0, "not_applicable": 0}
-    values |= _judged(question, answer, verdicts, failed=failed)
+    values |= _values_of_judges(question, answer, verdicts, failed=failed)
     return {
         "id": question.id,
         "topic": question.topic,
@@ -137,7 +137,7 @@ def ids_by_relevance(retrieved: Iterable[Passage], relevant: Sequence[Passage]) 
     return ids
 
 
-def _judged(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool) -> dict[str, Row]:
+def _values_of_judges(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool) -> dict[str, Row]:
     values: dict[str, Row] = {}
     for aspect in ASPECTS:
         by_judge: dict[str, Row] = {}

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from quelea_evaluation.endpoints.prices import NOT_KNOWN, Prices
-from quelea_evaluation.omni.comparison import LOWER_IS_BETTER
-from quelea_evaluation.omni.judges import ASPECTS
 from quelea_evaluation.omni.matrix import TASKS, Matrix
+from quelea_evaluation.omni.reporting.comparison import LOWER_IS_BETTER
+from quelea_evaluation.omni.scoring.judges import ASPECTS
 from quelea_evaluation.reports.page import colour_of, page, table, warning
 from quelea_evaluation.reports.store import Row
 
@@ -102,7 +102,7 @@ def _spent(result: Row) -> str:
         known = told["prompt_tokens"] is not None
         tokens = [f"{told[one]:,}" if known else NOT_KNOWN for one in ("prompt_tokens", "completion_tokens")]
         rows.append(
-            [escape(who), *tokens, str(told["uncounted"]) if known else "all", escape(prices.told(told["cost"]))]
+            [escape(who), *tokens, str(told["uncounted"]) if known else "all", escape(prices.write_cost(told["cost"]))]
         )
     head = ["what", "tokens read", "tokens written", "replies that counted no tokens", "cost"]
     return "<h2>What it took</h2>" + table(head, rows)

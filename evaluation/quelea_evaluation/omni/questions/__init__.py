@@ -1,0 +1,1 @@
+"""Questions of the matrix: what one is, how they are made over the documents, and how people edit them."""

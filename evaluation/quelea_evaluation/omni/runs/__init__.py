@@ -1,0 +1,1 @@
+"""Systems that are asked the questions, and what that took."""

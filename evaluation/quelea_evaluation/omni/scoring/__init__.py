@@ -1,0 +1,1 @@
+"""What an answer is worth: by rules and by judges."""
