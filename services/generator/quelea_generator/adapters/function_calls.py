@@ -58,8 +58,8 @@ class _Call:
 class GatheredCalls:
     """Feed it every chunk of a stream.
 
-    A fragment belongs to the call of its index. Servers that send whole calls give no index, or 0 for all of them: there
-    a fragment with a name begins another call once the one before has other id, or all of its arguments.
+    A fragment belongs to the call of its index. Servers that send whole calls give no index, or 0 for all of them:
+    there a fragment with a name begins another call where the one before has another id, or all of its arguments.
     """
 
     def __init__(self) -> None:
@@ -90,12 +90,10 @@ class GatheredCalls:
             added.append(arguments)
         return "".join(added)
 
-    def _call_of(self, given: object, key: str, name: str) -> _Call | None:
+    def _call_of(self, given: Any, key: str, name: str) -> _Call | None:
         """The call that a fragment belongs to; None of one too many."""
-        if given is None:  # a name begins the next call
-            index = len(self._calls) if name else max(self._latest, default=0)
-        else:
-            index = int(given)  # type: ignore[call-overload]  # a value of JSON: what is no number raises
+        following = len(self._calls) if name else max(self._latest, default=0)
+        index = following if given is None else int(given)
         call = self._latest.get(index)
         if call is None or (name and ((key and call.id and key != call.id) or call.complete)):
             if len(self._calls) >= _MOST_CALLS:
