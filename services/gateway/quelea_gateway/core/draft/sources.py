@@ -111,13 +111,14 @@ class Sources:
     def _broken(self, pointer: Pointer, number: int, wanted: frozenset[str], rate: str) -> Source | None:
         """The figure, where its passage prints it with a blank in it or for its point, as torn text is: 372 58亿元."""
         passage = self._passages[number - 1]
-        before = self._mended.get(number, passage)
-        text = mend_number(before.text, pointer.number)
-        if text == before.text:
+        mended = self._mended.get(number, passage)
+        text = mend_number(mended.text, pointer.number)
+        if text != mended.text:
+            self._mended[number] = mended = replace(passage, text=text)
+            self._facts[number] = _facts_of([mended]).get(1, [])
+        if mended is passage:
             return None
-        self._mended[number] = replace(passage, text=text)
-        self._facts[number] = _facts_of([self._mended[number]]).get(1, [])
-        found = self._printed(pointer, number, wanted, rate, self._mended[number])
+        found = self._printed(pointer, number, wanted, rate, mended)
         if found is None:
             return None
         quote = replace(found.quote, text=passage.text[found.quote.start : found.quote.end])
