@@ -81,6 +81,8 @@ def write(draft: str, language: str = "en") -> tuple[str, list[DraftFigure]]:
         ("Partner commissions fell by {5,455 [4]}.", "Partner commissions fell by $5,455 million [4]."),
         ("Partner commissions fell to {5,455 [4]}.", "Partner commissions fell to −$5,455 million [4]."),
         ("研发人员有{74 [5]}名，", "研发人员有74名[5]，"),
+        ("共{74 [5]}人次。", "共74人次[5]。"),
+        ("历时{74 [5]}个月。", "历时74 [5]个月。"),
         ("毛利率提高{70.82 [5]}个百分点。", "毛利率提高70.82个百分点[5]。"),
         ("营业收入为{318,024,319.30 [5]}元。", "营业收入为318,024,319.30元[5]。"),
         ("营收{372.58 [6]}亿元，增长{9.90 [6]}%。", "营收372.58亿元[6]，增长9.90%[6]。"),

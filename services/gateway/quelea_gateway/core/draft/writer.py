@@ -63,7 +63,10 @@ _RATE_BEHIND = {
     unit: re.compile(rf"\s?(?:{words})", re.IGNORECASE)
     for unit, words in (("points", _POINTS), ("percent", _UNIT_WORDS["percent"]))
 }
-_MEASURE_WORD = re.compile(r"\s?[名人家个户位台辆部套件只座条项次笔架艘吨股]")
+_MEASURE_WORD = re.compile(
+    r"\s?(?:人次|人(?!民币|均)|个(?![月季]|工作|交易|百分|小时|基点)|部(?![门分])|条(?!件)|项(?!目)|股(?![份东权])"
+    r"|[名家户位台辆套件只座次笔架艘吨])"
+)
 """Between a number and what is counted, in Chinese: no marker parts them."""
 _CHANGED_BY = re.compile(r"(?:\bby|[降减少跌落缩滑亏]了?)\s*\Z")
 """The figure behind it is a change, whatever the row is of."""
