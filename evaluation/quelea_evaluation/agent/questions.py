@@ -1,7 +1,7 @@
 """Questions for the agent, and what a right answer says.
 
 Our own form is a JSON object a line: `{"id", "kind", "question"}`, with `figures`, each a number that must be stated at
-any scale or rounding, as text in full ("81797000000", "25.93%"); `says`, things that must be said, each as its
+any scale or rounding, as text in full ("81797000000", "-25.93%"); `says`, things that must be said, each as its
 acceptable wordings; or `"absent": true` where the stored documents do not have it and the run must say so. `as_of` is
 the day of the question, YYYY-MM-DD.
 
@@ -103,7 +103,7 @@ def _figure(text: str) -> Figure:
     value = Decimal(text.removesuffix("%"))
     if not value.is_finite():
         raise ValueError(f"{text} is no figure")
-    return Figure(abs(value), is_percent)
+    return Figure(value, is_percent)
 
 
 def _of_rubric(row: Mapping[str, Any]) -> AgentQuestion:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from quelea_checker.reading.wording import find_direction, find_level_sign
 from quelea_fintext.quantities import SCALES
 from quelea_fintext.text import normalise
 
@@ -18,6 +19,16 @@ from quelea_evaluation.reports.store import Row
 _NUMBER = re.compile(r"(?<![\d.])(\d{1,3}(?:,\d{3})++(?:\.\d+)?|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[ -]?([a-z]+|[十百千万亿]{1,2})", re.IGNORECASE)
 """Behind a number: perhaps its scale."""
+_PERCENT = re.compile(r"%|\bper ?cent|\bpp\b|percentage|百分", re.IGNORECASE)
+_PERCENT_BEHIND = re.compile(
+    r"(?:\s{0,3}(?:,|and|or|to|vs\.?|from|against|–|-|和|与|至|、|及)\s{0,3}[-−]?\d+(?:\.\d+)?){0,5}+\s?"
+    r"(?:%|per ?cent|percentage points?|points\b|pp\b|个?百分点)",
+    re.IGNORECASE,
+)
+_MINUS = re.compile(r"(?<![0-9A-Za-z])[-−–]\s?(?:US|HK)?[$€£¥]?\s?\Z|(?:负|\b(?:minus|negative) )(?:US|HK)?[$€£¥]?\Z")
+_BRACKET = re.compile(r"\((?:US|HK)?[$€£¥]?\s?\Z")
+_BRACKET_BEHIND = re.compile(r"\s?%?\)")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？\n]")
 _MARKER = re.compile(r"\[\d+\]")
 _SCALES = tuple(Decimal(10) ** power for power in (0, 3, 4, 6, 8, 9))
 """Of a number without a word of its own: as written, in thousands, 万, millions, 亿, billions."""
@@ -26,12 +37,19 @@ _LEAST_DIGITS = 3
 
 
 def states(text: str, figure: Figure) -> bool:
-    """The figure stands in the text, at the scale that is written there or at any, rounded as it is written."""
+    """The figure stands in the text, at the scale that is written there or at any, rounded as it is written.
+
+    A share is said to be one (%, percent, 百分之), and no amount is. Below nought it has a minus or brackets, or its
+    words say so ("a net loss of", "fell by"); above nought it has no minus.
+    """
     least = min(2 if figure.is_percent else _LEAST_DIGITS, _digits(figure.value))
+    size = abs(figure.value)
     plain = _MARKER.sub(" ", normalise(text))
     for match in _NUMBER.finditer(plain):
         said = Decimal(match[1].replace(",", ""))
-        if _digits(said) < least:
+        if _digits(said) < least or _is_share(plain, match) is not figure.is_percent:
+            continue
+        if not _has_sign(plain, match, negative=figure.value < 0):
             continue
         word = _WORD.match(plain, match.end())
         written = SCALES.get(word[1].lower()) if word else None
@@ -39,9 +57,45 @@ def states(text: str, figure: Figure) -> bool:
             continue
         scales = (Decimal(written),) if written else _SCALES[:1] if figure.is_percent else _SCALES
         step = Decimal(1).scaleb(min(0, int(said.as_tuple().exponent)))
-        if any(said == (figure.value / scale).quantize(step, ROUND_HALF_UP) for scale in scales):
+        if any(said == (size / scale).quantize(step, ROUND_HALF_UP) for scale in scales):
             return True
     return False
+
+
+def _is_share(text: str, number: re.Match[str]) -> bool:
+    """A percentage: behind the number or a list of numbers, before it, or in its row or the head of its table."""
+    if "," in number[1]:
+        return False
+    if _PERCENT_BEHIND.match(text, number.end()) or text[: number.start()].endswith("百分之"):
+        return True
+    start, end = text.rfind("\n", 0, number.start()) + 1, (text + "\n").find("\n", number.end())
+    if not text[start:end].lstrip().startswith("|"):
+        return False
+    cell = text.count("|", start, number.start())
+    label = text[start:end].split("|")[1:2]
+    head = _head_of_table(text, start).split("|")[cell : cell + 1]
+    return any(_PERCENT.search(part) for part in label + head)
+
+
+def _head_of_table(text: str, start: int) -> str:
+    """The first line of the Markdown table that the line is in which begins there."""
+    head = ""
+    for line in reversed(text[:start].splitlines()):
+        if not line.lstrip().startswith("|"):
+            break
+        head = line
+    return head
+
+
+def _has_sign(text: str, number: re.Match[str], *, negative: bool) -> bool:
+    before, behind = text[: number.start()], text[number.end() :]
+    minus = bool(_MINUS.search(before)) or bool(_BRACKET.search(before) and _BRACKET_BEHIND.match(behind))
+    if minus or not negative:
+        return minus is negative
+    sentence = _SENTENCE_END.split(before)[-1]
+    at = len(sentence)
+    around = f"{sentence}{number[0]}{_SENTENCE_END.split(behind)[0]}"
+    return find_level_sign(sentence) < 0 or find_direction(around, at, at + len(number[0])) < 0
 
 
 def _digits(value: Decimal) -> int:

@@ -165,12 +165,30 @@ def test_a_rubric_takes_a_judge(tmp_path: Path) -> None:
         ("It was 25.9 percent, see [26].", "25.933714%", True),
         ("It was 0.2593.", "25.933714%", False),
         ("It fell by 1.4%.", "-1.400692%", True),
+        ("It rose by 1.4%.", "-1.400692%", False),
+        ("It came to 25.93.", "25.933714%", False),
+        ("It was 25.9 percentage points.", "25.933714%", True),
+        ("It rose from 20.6 to 25.9%.", "25.933714%", True),
+        ("It rose from 25.9 [1] to 30.6% [2].", "25.933714%", True),
+        ("占比为百分之25.93。", "25.933714%", True),
+        ("| | Share (%) |\n|---|---|\n| Services | 25.93 |", "25.933714%", True),
+        ("| | Amount |\n|---|---|\n| Services | 25.93 |", "25.933714%", False),
+        ("It was −25.9%.", "25.933714%", False),
+        ("The net loss was $3,319 million.", "-3319000000", True),
+        ("Free cash flow was −$3,319 million.", "-3319000000", True),
+        ("Free cash flow was ($3,319) million.", "-3319000000", True),
+        ("Free cash flow was $3,319 million.", "-3319000000", False),
+        ("自由现金流为-33.19亿美元。", "-3319000000", True),
+        ("自由现金流为-33.19亿美元。", "3319000000", False),
+        ("It was 157% of it.", "157000000", False),
         ("See [157].", "157000000", False),
         ("It rose by $157 million.", "157000000", True),
     ],
 )
-def test_a_figure_is_stated_at_any_scale_and_as_rounded(text: str, figure: str, is_stated: bool) -> None:
-    value = abs(Decimal(figure.removesuffix("%")))
+def test_a_figure_is_stated_at_any_scale_as_rounded_with_its_sign_and_kind(
+    text: str, figure: str, is_stated: bool
+) -> None:
+    value = Decimal(figure.removesuffix("%"))
     assert states(text, Figure(value, figure.endswith("%"))) == is_stated
 
 

@@ -135,6 +135,32 @@ async def test_whole_calls_without_an_index_come_in_chunks_of_their_own(base_url
     )
 
 
+@pytest.mark.parametrize("keys", [("a", "b"), ("", "")])
+async def test_whole_calls_that_all_have_the_index_0_are_told_apart(
+    base_url: str, script: Script, keys: tuple[str, str]
+) -> None:
+    first, second = (fragment(0, "search", f'{{"query": "{word}"}}') for word in ("cash", "debt"))
+    for one, key in zip((first, second), keys, strict=True):
+        one["tool_calls"][0]["id"] = key
+    script.deltas = [first, second, fragment(0, arguments=" ")]
+    async with endpoint(base_url) as chat:
+        pieces = await read(chat)
+    assert pieces[-1].calls == (
+        FunctionCall("search", '{"query": "cash"}'),
+        FunctionCall("search", '{"query": "debt"}'),
+    )
+
+
+async def test_a_name_in_fragments_of_one_id_is_one_call(base_url: str, script: Script) -> None:
+    parts = [fragment(0, "sea", '{"que'), fragment(0, "rch", 'ry": "cash"}'), fragment(1, "search", '{"query": "a"}')]
+    for one in parts[:2]:
+        one["tool_calls"][0]["id"] = "a"
+    script.deltas = parts
+    async with endpoint(base_url) as chat:
+        pieces = await read(chat)
+    assert pieces[-1].calls == (FunctionCall("search", '{"query": "cash"}'), FunctionCall("search", '{"query": "a"}'))
+
+
 async def test_a_model_is_tried_once_and_its_adapters_by_themselves(base_url: str, script: Script) -> None:
     async with endpoint(base_url) as chat:
         await read(chat)

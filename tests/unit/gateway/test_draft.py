@@ -35,8 +35,34 @@ PROSE = Passage(
     end=200,
     text="2023年第三季度，出货量达5740万部，市场份额达20%。营收574.05亿元。 Revenue was $13.51 billion, up 101%.",
 )
+GROWTH = Passage(
+    document_id="d",
+    page=1,
+    start=0,
+    end=200,
+    text="Fiscal Year Ended January 31,\n(in millions)\t2025\t2024\tGrowth Rate\nAmericas\t$ 25,143\t$ 23,289\t8%\n"
+    "Europe\t8,891\t8,128\t9\nPartner commissions\t(5,455)\t(5,999)\t12",
+    is_table=True,
+)
+CHINESE = Passage(
+    document_id="e",
+    page=1,
+    start=0,
+    end=200,
+    text="\t2019 年\t毛利率比上年同期增减\n研发人员数量（人）\t74\t1.50%\n营业收入（元）\t318,024,319.30\t70.82%",
+    is_table=True,
+    language="zh",
+)
+TORN = Passage(
+    document_id="f",
+    page=1,
+    start=50,
+    end=200,
+    text="上半年实现营收372 58亿元，同比增长9 90 ，另有存货205,021,446. 76元，员工7 4人。",
+    language="zh",
+)
 UNSCALED = Passage(document_id="c", page=1, start=0, end=20, text="Cash 500 600\nDebt 0 300")
-SOURCES = Sources((STATEMENT, PROSE, UNSCALED))
+SOURCES = Sources((STATEMENT, PROSE, UNSCALED, GROWTH, CHINESE, TORN))
 
 
 def write(draft: str, language: str = "en") -> tuple[str, list[DraftFigure]]:
@@ -44,6 +70,40 @@ def write(draft: str, language: str = "en") -> tuple[str, list[DraftFigure]]:
     for one in figures:
         assert shown[one.start : one.end] == one.said
     return shown, list(figures)
+
+
+@pytest.mark.parametrize(
+    ("draft", "shown"),
+    [
+        ("Europe grew {9 [4]}%.", "Europe grew 9% [4]."),
+        ("Europe grew to {8,891 [4]}.", "Europe grew to $8,891 million [4]."),
+        ("Europe grew {8,891 [4]}%.", "Europe grew 8,891% [4]."),
+        ("Partner commissions fell by {5,455 [4]}.", "Partner commissions fell by $5,455 million [4]."),
+        ("Partner commissions fell to {5,455 [4]}.", "Partner commissions fell to −$5,455 million [4]."),
+        ("研发人员有{74 [5]}名，", "研发人员有74名[5]，"),
+        ("共{74 [5]}人次。", "共74人次[5]。"),
+        ("历时{74 [5]}个月。", "历时74[5]个月。"),
+        ("毛利率提高{70.82 [5]}个百分点。", "毛利率提高70.82个百分点[5]。"),
+        ("营业收入为{318,024,319.30 [5]}元。", "营业收入为318,024,319.30元[5]。"),
+        ("营收{372.58 [6]}亿元，增长{9.90 [6]}%。", "营收372.58亿元[6]，增长9.90%[6]。"),
+        ("存货{205,021,446.76 [6]}元。", "存货205,021,446.76元[6]。"),
+        ("员工{74 [6]}人。", "员工74人[6]。"),
+    ],
+)
+def test_what_the_draft_says_around_a_figure_and_what_the_evidence_prints_are_brought_together(
+    draft: str, shown: str
+) -> None:
+    assert write(draft, "zh" if "。" in draft or "，" in draft else "en")[0] == shown
+
+
+def test_a_torn_number_is_quoted_as_it_stands_and_two_numbers_are_none() -> None:
+    _, (one,) = write("营收{372.58 [6]}亿元。", "zh")
+    assert one.figure
+    assert one.figure.value == "37258000000"
+    assert "372 58亿元" in one.quotes[0].text
+    assert len(SOURCES.mended[5].text) == len(TORN.text)
+    _, figures = write("员工{74 [6]}人。", "zh")
+    assert not figures
 
 
 @pytest.mark.parametrize(

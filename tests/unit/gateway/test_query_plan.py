@@ -137,6 +137,15 @@ def test_results_are_merged_in_turn_and_each_passage_comes_once() -> None:
     assert merge(own, [], 4) is own
 
 
+def test_a_figure_that_two_searches_find_comes_once() -> None:
+    (figure,) = _figures()
+    (operand,) = figure.operands
+    scored = replace(figure, operands=(replace(operand, passage=replace(operand.passage, score=9.0)),))
+    other = replace(figure, value="90", operands=(replace(operand, fact=replace(operand.fact, value="90")),))
+    found = [Retrieved((), figures=(figure,)), Retrieved((), figures=(scored, other))]
+    assert merge(Retrieved(()), found, 4).figures == (figure, other)
+
+
 def test_a_company_is_missing_only_where_no_search_found_it() -> None:
     own = Retrieved((), Reading("own", companies=("Zebra",), company_missing=True, period_missing=True))
     found = Retrieved((), Reading("other", companies=("Lark",), periods=("FY2023",)))

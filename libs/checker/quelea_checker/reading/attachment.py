@@ -29,7 +29,7 @@ _ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
 """Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
 _AND = re.compile(rf"{_MARKERS},?\s{{0,8}}+(?:and|,|、|和|及|与)\s{{0,8}}+[$€£¥]?\s{{0,8}}+", re.IGNORECASE)
 _EARLIER = re.compile(
-    rf"{_MARKERS}[,\s]{{0,2}}(?:(?:in|for|during) )?(?:the )?"
+    rf"{_MARKERS}[,\s]{{0,2}}(?:(?:in|for|during|of) )?(?:the )?"
     r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
     r"|prior[- ]year|last year"
     r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",

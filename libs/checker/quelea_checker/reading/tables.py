@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from quelea_checker.model import Period
 from quelea_checker.reading.calendar import merge_periods
@@ -65,6 +65,8 @@ def read_columns(heads: tuple[tuple[str, ...], ...], percents: tuple[bool, ...])
     lines = [_without_unit([part for part in line if part]) for line in heads]
     widest = max(map(len, lines), default=0)
     dated = any(sum(map(_names_year, line)) > 1 for line in lines)
+    if _spread_over_groups(lines, texts):
+        lines = []
     for filled in lines:
         if _spread_by_runs(filled, percents, texts) or (dated and len(filled) == 1 and _is_title(filled[0])):
             continue  # "Annual report 2024" over columns that say their years
@@ -84,6 +86,38 @@ def read_columns(heads: tuple[tuple[str, ...], ...], percents: tuple[bool, ...])
 def _without_unit(heads: list[str]) -> list[str]:
     """ "(In millions)" stands over the labels."""
     return heads[1:] if len(heads) > 1 and _UNIT.match(heads[0]) else heads
+
+
+def _spread_over_groups(lines: Sequence[list[str]], texts: list[list[str]]) -> bool:
+    """Whether two lines are such heads: the lower says the same again and again, 金额, 占比, 金额, 占比 under 2019年,
+    2018年 and 同比增减. A time stands over its group of columns, what comes behind the groups over one column each.
+    """
+    for over, under in pairwise(lines):
+        groups, width = _repetition(under)
+        lead = next((n for n, head in enumerate(over) if _names_year(head)), 0)
+        at = max(0, lead - 1)  # one stands over the labels, the others over columns of words
+        behind = len(texts) - at - groups * width
+        if not groups or behind < 0 or len(over) - lead != groups + behind:
+            continue
+        if not all(map(_names_year, over[lead : lead + groups])):
+            continue
+        grouped = over[lead : lead + groups]
+        heads = [[head] for head in over[1:lead]]
+        heads += [[head, one] for n, head in enumerate(grouped) for one in under[n * width : (n + 1) * width]]
+        heads += [[head] for head in over[lead + groups :]]
+        for words, own in zip(texts, heads, strict=True):
+            words.extend(own)
+        return True
+    return False
+
+
+def _repetition(line: list[str]) -> tuple[int, int]:
+    """(how often, how many) where a line says the same different heads again and again; else noughts."""
+    for count in range(2, len(line) // 2 + 1):
+        width, rest = divmod(len(line), count)
+        if not rest and line == line[:width] * count and len(set(line)) == width:
+            return count, width
+    return 0, 0
 
 
 def _spread_by_runs(heads: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:

@@ -43,13 +43,21 @@ _ACROSS = 0.5
 that it cites _PARTLY, and two."""
 _FEW_WORDS = 2
 _META = re.compile(r"^\W*(?:SOURCES?(?:\(S\))?\s*:|来源[:：]|参考|References?\b)", re.IGNORECASE)
+_SOURCES = r"\b(?:passages?|evidence|sources?|excerpts?|context|documents?)\b"
+_SAY_NOT = (
+    r"(?:do(?:es)?|did) ?n[o']t (?:mention|state|say|contain|include|provide|specify|disclose|give|cover)",
+    r"(?:未|没有)(?:提及|提到|说明|披露|提供|包含|涉及|给出)",
+)
+_SOURCES_ZH = "(?:资料|证据|段落|文中|来源|上文|文档)"
 _OF_SOURCES = re.compile(
-    r"\b(?:passages?|evidence|sources?|excerpts?|context|documents?) (?:provided |above |given )?"
-    r"(?:do(?:es)?|did) ?n[o']t (?:mention|state|say|contain|include|provide|specify|disclose|give|cover)"
-    r"|(?:资料|证据|段落|文中|来源|上文|文档)[^，。；]{0,8}(?:未|没有)(?:提及|提到|说明|披露|提供|包含|涉及|给出)",
-    re.IGNORECASE,
+    rf"{_SOURCES} (?:provided |above |given )?{_SAY_NOT[0]}|{_SOURCES_ZH}[^，。；]{{0,8}}{_SAY_NOT[1]}", re.IGNORECASE
 )
 """What a sentence says of its sources, or of what they do not say, is no claim about the subject."""
+_THEY_SAY_NOT = re.compile(
+    rf"\W*(?:they|it) (?:also )?{_SAY_NOT[0]}|\W*(?:它们?|其中)?[也亦]?{_SAY_NOT[1]}", re.IGNORECASE
+)
+_NAMES_SOURCES = re.compile(rf"{_SOURCES}|{_SOURCES_ZH}", re.IGNORECASE)
+"""The sentence before one of "they": who does not say it."""
 _LEAD = re.compile(r"[:：]\W*$")
 
 
@@ -116,6 +124,7 @@ def judge(
             if mute
             else _verdict(
                 said,
+                every[index - 1].text if index else "",
                 own,
                 scores,
                 cited,
@@ -233,6 +242,7 @@ def _supports(number: int, own: Sequence[CheckedFigure], kinds: Sequence[str], s
 
 def _verdict(
     said: AnswerSentence,
+    before: str,
     own: Sequence[CheckedFigure],
     scores: dict[int, float],
     cited: Sequence[int],
@@ -244,12 +254,13 @@ def _verdict(
     """The verdict by words and figures.
 
     Args:
+        before: The sentence before it.
         timed: Its figures are times alone, and its language is the evidence's.
         together: Share of its terms that the cited passages have together, each a clause's.
     """
     text = MARKER.sub(" ", said.text)
     words = content_terms(text)
-    if _META.match(text) or _OF_SOURCES.search(text):
+    if _META.match(text) or _OF_SOURCES.search(text) or (_THEY_SAY_NOT.match(text) and _NAMES_SOURCES.search(before)):
         return "no_claim"
     if not own and (len(words) < _LEAST_TERMS or text.rstrip().endswith(("?", "？")) or _LEAD.search(text)):
         return "no_claim"

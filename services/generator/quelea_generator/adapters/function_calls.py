@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import openai
@@ -22,6 +23,7 @@ _MOST_CALLS = 32
 _MOST_MODELS = 256
 """Whose trials are remembered, the latest ones."""
 _NAME_CHARS = 64
+_ID_CHARS = 128
 _PROBED = Function(
     "report_state",
     "Reports the state of this machine.",
@@ -37,12 +39,32 @@ _OF_THE_MOMENT = frozenset({401, 403, 404, 408, 429, 502, 503, 504})
 """Statuses that say nothing of functions."""
 
 
+@dataclass
+class _Call:
+    """A call as far as it has come."""
+
+    order: int
+    id: str
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Its arguments are an object that is closed."""
+        said = "".join(self.arguments)
+        return said.rstrip().endswith("}") and _is_object(said)
+
+
 class GatheredCalls:
-    """Feed it every chunk of a stream."""
+    """Feed it every chunk of a stream.
+
+    A fragment belongs to the call of its index. Servers that send whole calls give no index, or 0 for all of them:
+    there a fragment with a name begins another call where the one before has another id, or all of its arguments.
+    """
 
     def __init__(self) -> None:
-        self._names: dict[int, str] = {}
-        self._arguments: dict[int, list[str]] = {}
+        self._calls: list[_Call] = []
+        self._latest: dict[int, _Call] = {}
 
     def feed(self, chunk: Any) -> str:
         """What the chunk adds to arguments.
@@ -56,28 +78,44 @@ class GatheredCalls:
         for fragment in delta.get("tool_calls") or ():
             function = fragment.get("function") or {}
             name, arguments = function.get("name") or "", function.get("arguments") or ""
-            given = fragment.get("index")
-            if given is None:  # of a server that sends whole calls, in one chunk or in several: a name begins the next
-                given = len(self._names) if name else max(self._names, default=0)
-            index = int(given)
-            if index not in self._names and len(self._names) >= _MOST_CALLS:
-                continue
             if isinstance(arguments, dict):  # as some servers have it
                 arguments = json.dumps(arguments, ensure_ascii=False)
             if not isinstance(name, str) or not isinstance(arguments, str):
                 raise TypeError("a call of a function is no text")
-            self._names[index] = (self._names.get(index, "") + encodable(name))[:_NAME_CHARS]
-            self._arguments.setdefault(index, []).append(encodable(arguments))
+            call = self._call_of(fragment.get("index"), str(fragment.get("id") or "")[:_ID_CHARS], name)
+            if call is None:
+                continue
+            call.name = (call.name + encodable(name))[:_NAME_CHARS]
+            call.arguments.append(encodable(arguments))
             added.append(arguments)
         return "".join(added)
+
+    def _call_of(self, given: Any, key: str, name: str) -> _Call | None:
+        """The call that a fragment belongs to; None of one too many."""
+        following = len(self._calls) if name else max(self._latest, default=0)
+        index = following if given is None else int(given)
+        call = self._latest.get(index)
+        if call is None or (name and ((key and call.id and key != call.id) or call.complete)):
+            if len(self._calls) >= _MOST_CALLS:
+                return None
+            call = self._latest[index] = _Call(index, key)
+            self._calls.append(call)
+        return call
 
     def calls(self) -> tuple[FunctionCall, ...]:
         """Those that have a name, in their order."""
         return tuple(
-            FunctionCall(name, "".join(self._arguments[index]).strip() or "{}")
-            for index, name in sorted(self._names.items())
-            if name
+            FunctionCall(call.name, "".join(call.arguments).strip() or "{}")
+            for call in sorted(self._calls, key=lambda call: call.order)
+            if call.name
         )
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def probe_request(model: str) -> ChatRequest:

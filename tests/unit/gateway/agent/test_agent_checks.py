@@ -296,3 +296,20 @@ async def test_a_store_that_hangs_holds_up_nobody_else(monkeypatch):
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_what_code_reports_is_of_the_company_that_the_passages_are_of():
+    evidence = Evidence()
+    text = "(in thousands)\n\t2025\t2024\nGross profit\t638,705\t541,713\nTotal revenue\t760,866\t637,230"
+    header = "Kestrel (KES) · 10-Q · FY2025 Q2 · quarter ended June 30, 2025"
+    evidence.passage(1, Passage("d", 1, 0, len(text), text, header=header, published="2025-08-06"))
+    output = "Gross margin Q2 2025: 83.9445 %\nGross margin Q2 2024: 85.0106 %\nChange: -1.0661 percentage points"
+    evidence.execution(2, "Output of step 2", output, day="2026-11-28")
+    said = (
+        "Kestrel's gross margin fell by {} percentage points, from 85.01% in the second quarter of 2024 to 83.94% [2]."
+    )
+    question = "By how much did Kestrel's gross margin change?"
+    good = await check(said.format("1.07"), evidence, question=question)
+    assert not good.unsupported
+    bad = await check(said.format("1.97"), evidence, question=question)
+    assert [one.text for one in bad.unsupported] == ["1.97 percentage points"]

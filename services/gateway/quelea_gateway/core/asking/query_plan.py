@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Protocol
@@ -21,7 +21,7 @@ from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailab
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.chat_prompts import ChatPrompt
-from quelea_gateway.core.model import CompletionEnd, Passage, Question, Reading, Retrieved
+from quelea_gateway.core.model import CompletionEnd, Figure, Passage, Question, Reading, Retrieved
 from quelea_gateway.core.ports import ChatModel
 from quelea_gateway.core.prompts import Prompts, PromptTemplate, built_in_only
 
@@ -167,8 +167,17 @@ def merge(own: Retrieved, others: Sequence[Retrieved], k: int) -> Retrieved:
         passages=tuple(first.values())[:k],
         reading=reading,
         best_cosine=max(one.best_cosine for one in everything),
-        figures=own.figures or tuple(dict.fromkeys(chain.from_iterable(one.figures for one in others))),
+        figures=own.figures or _each_once(chain.from_iterable(one.figures for one in others)),
     )
+
+
+def _each_once(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    """Two searches find the same figure with other scores of its passage."""
+    found: dict[tuple[object, ...], Figure] = {}
+    for one in figures:
+        facts = tuple(operand.fact for operand in one.operands)
+        found.setdefault((one.company, one.metric, one.value, one.unit, one.period_start, one.period_end, facts), one)
+    return tuple(found.values())
 
 
 def _found_company(reading: Reading) -> bool:

@@ -19,6 +19,7 @@ from quelea_gateway.core.draft.notation import Pointer
 from quelea_gateway.core.model import AnswerOperand, Figure, Passage, Quote
 
 _NUMBER = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")
+_BLANK = re.compile("[ \xa0]")
 _WORD = re.compile(r" [A-Za-z]{2,20}(?!-?[A-Za-z])|[\u4e00-\u9fff]")
 """A whole one: of "oil-equivalent barrels" none, as a marker would part it."""
 _MOST_DIGITS = 20
@@ -66,6 +67,7 @@ class Sources:
     def __init__(self, passages: Sequence[Passage], figures: Sequence[Figure] = ()) -> None:
         self._passages = passages
         self._figures = figures
+        self._mended: dict[int, Passage] = {}
 
     @property
     def loaded(self) -> bool:
@@ -76,26 +78,51 @@ class Sources:
         """Read the passages now, which takes some milliseconds each."""
         _ = self._facts
 
+    @property
+    def mended(self) -> tuple[Passage, ...]:
+        """The passages, with the broken numbers whole that a draft has pointed at: every place is where it was."""
+        return tuple(self._mended.get(number, one) for number, one in enumerate(self._passages, start=1))
+
     def company(self, number: int) -> str:
         """Whose passage it is; empty where that is not known."""
         return self._passages[number - 1].company
 
-    def find(self, pointer: Pointer, context: str) -> Source | None:
+    def find(self, pointer: Pointer, context: str, rate: str = "") -> Source | None:
         """The figure, in the first of the passages that has it; None where none does.
 
         Args:
             pointer: As it was written.
             context: The words before it, which tell the rows of one figure apart.
+            rate: "percent" or "points" where the draft says so behind it: a cell that is certainly none is not meant.
         """
         if len(pointer.number.as_tuple().digits) > _MOST_DIGITS:
             return None
         wanted = glossed_terms(context)
         for number in pointer.passages:
             if 1 <= number <= len(self._passages):
-                found = self._stated(pointer, number) or self._printed(pointer, number, wanted)
+                found = (None if rate else self._stated(pointer, number)) or self._printed(
+                    pointer, number, wanted, rate
+                )
                 if found:
                     return found if found.scaled else self._scaled(found, pointer, number, wanted)
-        return None
+        broken = (self._broken(pointer, n, wanted, rate) for n in pointer.passages if 1 <= n <= len(self._passages))
+        return next((found for found in broken if found), None)
+
+    def _broken(self, pointer: Pointer, number: int, wanted: frozenset[str], rate: str) -> Source | None:
+        """The figure, where its passage prints it with a blank in it or for its point, as torn text is: 372 58亿元."""
+        passage = self._passages[number - 1]
+        mended = self._mended.get(number, passage)
+        text = mend_number(mended.text, pointer.number)
+        if text != mended.text:
+            self._mended[number] = mended = replace(passage, text=text)
+            self._facts[number] = _facts_of([mended]).get(1, [])
+        if mended is passage:
+            return None
+        found = self._printed(pointer, number, wanted, rate, mended)
+        if found is None:
+            return None
+        quote = replace(found.quote, text=passage.text[found.quote.start : found.quote.end])
+        return replace(found, quote=quote)
 
     def _scaled(self, found: Source, pointer: Pointer, number: int, wanted: frozenset[str]) -> Source:
         """The figure with the scale and unit that another passage of its document tells where it prints the row too."""
@@ -118,13 +145,7 @@ class Sources:
     @cached_property
     def _facts(self) -> dict[int, list[_Printed]]:
         """By number of the passage: the figures in it, each with the number as it is printed."""
-        found: dict[int, list[_Printed]] = {}
-        evidence = Evidence([to_check(passage) for passage in self._passages])
-        for fact in evidence.facts:
-            if match := _NUMBER.search(fact.figure.text):
-                label = _shorten(evidence.groups[fact.group].label or fact.words)
-                found.setdefault(fact.passage + 1, []).append(_Printed(_decimal(match[0]), fact, label))
-        return found
+        return _facts_of(self._passages)
 
     def _stated(self, pointer: Pointer, number: int) -> Source | None:
         """A fact that the question asks for, by its cell."""
@@ -146,10 +167,16 @@ class Sources:
                 )
         return None
 
-    def _printed(self, pointer: Pointer, number: int, wanted: frozenset[str]) -> Source | None:
+    def _printed(
+        self, pointer: Pointer, number: int, wanted: frozenset[str], said: str = "", mended: Passage | None = None
+    ) -> Source | None:
         """A figure of the passage's text: of several alike the one whose words are most like the draft's."""
-        passage = self._passages[number - 1]
-        alike = [one for one in self._facts.get(number, ()) if one.number == pointer.number]
+        passage = mended or self._passages[number - 1]
+        alike = [
+            one
+            for one in self._facts.get(number, ())
+            if one.number == pointer.number and (_may_be(one.fact, said) or (mended and one.fact.figure.scale is None))
+        ]
         spans = list(_spans(passage.text, pointer.number))
         if not alike or not spans:
             return None
@@ -160,7 +187,8 @@ class Sources:
         figure, unit = fact.figure, fact.unit
         scale = figure.scale or (unit.scales[0] if unit.scales else Decimal(1))
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
-        rate = rate or ("percent" if unit.percent else "")
+        rate = rate or ("percent" if unit.percent or said else "")
+        rate = said if rate == "percent" and said else rate
         size = pointer.number * (1 if rate else scale)
         value = -size if figure.negative else size
         money = figure.currency or unit.currency
@@ -199,6 +227,39 @@ class _Printed:
     number: Decimal
     fact: Fact
     label: str
+
+
+def mend_number(text: str, number: Decimal) -> str:
+    """The text with the number whole where one blank is in it or stands for its point; as long as it was."""
+    whole, _, rest = f"{number:f}".partition(".")
+    if len(whole) < _LEAST_ALIKE and not rest:
+        return text  # two numbers beside one another
+    pattern = "[,，]?[ \xa0]?".join(whole) + (r"(?:\.[ \xa0]?|[ \xa0]\.?)" + "[ \xa0]?".join(rest) if rest else "")
+
+    def join(match: re.Match[str]) -> str:
+        said = match[0]
+        if len(_BLANK.findall(said)) != 1:
+            return said
+        return _BLANK.sub("" if "." in said or not rest else ".", said).ljust(len(said))
+
+    return re.sub(rf"(?<![\d.,，]){pattern}(?![.,，]?\d)", join, text)
+
+
+def _facts_of(passages: Sequence[Passage]) -> dict[int, list[_Printed]]:
+    found: dict[int, list[_Printed]] = {}
+    evidence = Evidence([to_check(passage) for passage in passages])
+    for fact in evidence.facts:
+        if match := _NUMBER.search(fact.figure.text):
+            label = _shorten(evidence.groups[fact.group].label or fact.words)
+            found.setdefault(fact.passage + 1, []).append(_Printed(_decimal(match[0]), fact, label))
+    return found
+
+
+def _may_be(fact: Fact, rate: str) -> bool:
+    """A figure of which nothing says that it is no rate, where one is meant."""
+    if not rate or fact.figure.kind in ("percent", "points"):
+        return True
+    return fact.figure.kind == "number" and not fact.figure.currency and fact.unit.percent is not False
 
 
 def _shorten(text: str) -> str:

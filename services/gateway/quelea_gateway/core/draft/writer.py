@@ -50,14 +50,26 @@ _AMOUNT_BEHIND = re.compile(
     rf"(?:[ -]?(?:{_SCALE_WORD})(?![A-Za-z]))?(?:\s?(?:(?:US )?dollars|USD|RMB|CNY|yuan|美元|人民币|元)(?![A-Za-z]))?",
     re.IGNORECASE,
 )
+_POINTS = r"(?:percentage )?points\b|pp\b|个?百分点"
 _UNIT_WORDS = {
     "percent": r"[%％]|per ?cent(?!age)\b",
-    "points": r"(?:percentage )?points\b|pp\b|个?百分点|[%％]",
+    "points": rf"{_POINTS}|[%％]",
     "days": r"days\b|天",
     "times": r"times\b|x(?![A-Za-z])|倍",
 }
 _UNIT_BEHIND = {unit: re.compile(rf"(?:\s?(?:{words}))?", re.IGNORECASE) for unit, words in _UNIT_WORDS.items()}
 _ANY_BEHIND = re.compile(rf"(?:\s?(?:{'|'.join(_UNIT_WORDS.values())}))?{_AMOUNT_BEHIND.pattern}", re.IGNORECASE)
+_RATE_BEHIND = {
+    unit: re.compile(rf"\s?(?:{words})", re.IGNORECASE)
+    for unit, words in (("points", _POINTS), ("percent", _UNIT_WORDS["percent"]))
+}
+_MEASURE_WORD = re.compile(
+    r"\s?(?:人次|人(?!民币|均)|个(?![月季]|工作|交易|百分|小时|基点)|部(?![门分])|条(?!件)|项(?!目)|股(?![份东权])"
+    r"|[名家户位台辆套件只座次笔架艘吨])"
+)
+"""Between a number and what is counted, in Chinese: no marker parts them."""
+_CHANGED_BY = re.compile(r"(?:\bby|[降减少跌落缩滑亏]了?)\s*\Z")
+"""The figure behind it is a change, whatever the row is of."""
 _SHARE_BEHIND = re.compile(r"(?:\s?per share\b)?", re.IGNORECASE)
 _MARKER_AT_END = re.compile(r"\[\d[^\[\]]{0,40}\]\Z")
 _MARKERS_BEHIND = re.compile(r"(?:\s?\[\d{1,3}\]){1,3}")
@@ -173,8 +185,9 @@ class DraftWriter:
         if marker is None:
             return self._show(said, shown)
         figure = said[: marker.start()].rstrip()
-        unit = self._swallow(_ANY_BEHIND)
-        return self._show(f"{figure}{unit}{said[len(figure) :]}", shown)
+        unit = self._swallow(_ANY_BEHIND) or self._measure_word()
+        written = said[len(figure) :] if self._language == "en" else said[len(figure) :].lstrip()
+        return self._show(f"{figure}{unit}{written}", shown)
 
     def _open(self, inner: str, shown: list[str]) -> None:
         """A group that was never closed."""
@@ -193,7 +206,8 @@ class DraftWriter:
 
     def _figure(self, group: Group, inner: str, shown: list[str]) -> None:
         context = self._sentence()
-        calculation = Calculation(lambda pointer: self._sources.find(pointer, context))
+        rate = self._rate_behind() if group.pointer else ""
+        calculation = Calculation(lambda pointer: self._sources.find(pointer, context, rate))
         try:
             amount = calculation.compute(group.expression, group.unit)
         except Unresolved:
@@ -205,7 +219,7 @@ class DraftWriter:
         formula = "" if pointer else calculation.formula(group.expression, lambda _, at: f"{{{at}}}")
         printed = "" if pointer else calculation.formula(group.expression, lambda one, _: one.operand.printed)
         swallowed = self._swallow(_behind(amount.unit))
-        said += swallowed if amount.unit == "times" else self._counted(sources)
+        said += swallowed if amount.unit == "times" else self._counted(sources) or self._counted_by(amount.unit)
         quotes = tuple({source.quote.number: source.quote for source in reversed(sources)}.values())[::-1]
         self._swallow_markers({quote.number for quote in quotes})
         space = " " if self._language == "en" else ""
@@ -267,7 +281,7 @@ class DraftWriter:
         said = self._sentence()
         if find_level_sign(said) < 0:
             return True
-        return not level and find_direction(f"{said}0", len(said), len(said) + 1) < 0
+        return not (level and not _CHANGED_BY.search(said)) and find_direction(f"{said}0", len(said), len(said) + 1) < 0
 
     def _sentence(self) -> str:
         """What was written of this sentence."""
@@ -286,6 +300,18 @@ class DraftWriter:
             return ""
         behind = self._held[len(word) : len(word) + 1]
         return "" if word.isascii() and behind.isalpha() else self._take(len(word))
+
+    def _counted_by(self, unit: str) -> str:
+        """The measure word of what is counted, of what has no other unit."""
+        return "" if unit else self._measure_word()
+
+    def _measure_word(self) -> str:
+        return self._swallow(_MEASURE_WORD) if self._language == "zh" and _MEASURE_WORD.match(self._held) else ""
+
+    def _rate_behind(self) -> str:
+        """What the draft says that the figure is, right behind it: "percent", "points" or neither."""
+        held = self._held.removeprefix("}")
+        return next((unit for unit, pattern in _RATE_BEHIND.items() if pattern.match(held)), "")
 
     def _swallow_markers(self, numbers: set[int]) -> None:
         match = _MARKERS_BEHIND.match(self._held)

@@ -225,9 +225,9 @@ def _making(figure: AnswerFigure) -> tuple[str, tuple[tuple[str, int, int], ...]
 
 
 async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Basis) -> Report:
-    evidence = basis.evidence
+    evidence = basis.sources.mended or basis.evidence
     if written.finished.reader == QUOTING and written.quotes:
-        evidence = only_quoted(written.quotes, evidence)
+        evidence = only_quoted(written.quotes, basis.evidence)
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             return await checker.check(text, [to_check(passage) for passage in evidence], question=basis.question)

@@ -33,9 +33,11 @@ class Financials(LookupAction):
     place = 15
     description: ClassVar = {
         "en": 'exact figures of filings: {"company", "statement", "concepts", "years"}; statement is one of '
-        f"{', '.join(STATEMENTS)}, or name single figures in concepts (capex, net sales)",
+        f"{', '.join(STATEMENTS)}, or name single figures in concepts (capex, net sales); "
+        "years is how many, from the latest back",
         "zh": '财报中的准确数字：{"company", "statement", "concepts", "years"}；statement 为 '
-        f'{", ".join(STATEMENTS)} 之一，或在 "concepts" 中列出单个项目（归母净利润、经营现金流）',
+        f'{", ".join(STATEMENTS)} 之一，或在 "concepts" 中列出单个项目（归母净利润、经营现金流）；'
+        "years 为从最近一年往前的年数",
     }
     fields: ClassVar = {
         "company": ("name", "ticker", "symbol"),

@@ -147,7 +147,12 @@ class Evidence:
             traced: Of executions only what draws on no typed number.
         """
         return [
-            CheckPassage(item.traced if traced else item.checked, item.table_head, item.header, item.published)
+            CheckPassage(
+                item.traced if traced else item.checked,
+                item.table_head,
+                "" if item.source.kind == "execution" else item.header,  # "Output of step 3" is no company's name
+                item.published,
+            )
             for item in self.items
         ]
 
