@@ -85,8 +85,8 @@ def main() -> None:
         right = sum(kept)
         wrong = len(kept) - right + round((1 - wanted) * len(absent))
         print(
-            f"declining {wanted:.0%} of what is not there (cosine over {level:.3f}): answered {len(kept)} of {len(there)}, "
-            f"right {right}; with what is not there {right / max(right + wrong, 1):.3f} of the answers are right"
+            f"declining {wanted:.0%} of {len(absent)} that are not there (cosine over {level:.3f}): answered {len(kept)} "
+            f"of {len(there)}, right {right}; of all answers {right / max(right + wrong, 1):.3f} are right"
         )
 
 

@@ -190,3 +190,11 @@ def test_a_name_written_together_is_the_companys() -> None:
     assert "4.6 million" in first(
         "How many barrels a day did GrayFalcon produce in the second quarter of 2023?", stated
     )
+
+
+def test_another_companys_row_is_not_quoted_for_what_a_chinese_question_begins_with() -> None:
+    other = yuque(1, "股东\t数量\t比例\n其他内资持股\t27,076,100\t1.68%")
+    note = news(2, "华铁股份与麦格纳成立合资公司，其子公司持股50.1%，麦格纳持股49.9%。")
+    for more in ((), (merlin(3, INCOME),)):  # a passage in English beside them changes nothing
+        _, quotes = ask("华铁股份在与麦格纳的合资公司里持股多少？", other, note, *more)
+        assert quotes and all(quote.number != 1 for quote in quotes)

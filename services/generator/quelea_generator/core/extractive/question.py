@@ -166,7 +166,7 @@ def read_question(task: Task) -> Query:
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not QUESTION_WORDS.issuperset(pair)),
         names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
-        topic=_topic(found, facets) if language == "zh" and not abroad else "",
+        topic=_topic(found, facets) if language == "zh" else "",
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
