@@ -72,9 +72,8 @@ def main() -> None:
         absent += [float((matrix @ vector).max()) for vector in nowhere]
     for part, found in ranks.items():
         first, three = (sum(rank <= most for rank in found) / len(found) for most in (1, 3))
-        print(
-            f"{part:10} {len(found):4} asked  first {first:.3f}  in three {three:.3f}  by the lists {np.mean(by_list[part]):.3f}"
-        )
+        lists = np.mean(by_list[part])
+        print(f"{part:10} {len(found):4} asked  first {first:.3f}  in three {three:.3f}  by the lists {lists:.3f}")
     auc = np.mean([[(a > b) + (a == b) / 2 for b in absent] for a, _ in there])
     print(
         f"a line that is there against one that is not, by the best cosine: AUC {auc:.3f} ({len(there)}, {len(absent)})"
@@ -85,8 +84,8 @@ def main() -> None:
         right = sum(kept)
         wrong = len(kept) - right + round((1 - wanted) * len(absent))
         print(
-            f"declining {wanted:.0%} of {len(absent)} that are not there (cosine over {level:.3f}): answered {len(kept)} "
-            f"of {len(there)}, right {right}; of all answers {right / max(right + wrong, 1):.3f} are right"
+            f"declining {wanted:.0%} of {len(absent)} that are not there (cosine over {level:.3f}): answered "
+            f"{len(kept)} of {len(there)}, right {right}; of all answers {right / max(right + wrong, 1):.3f} are right"
         )
 
 

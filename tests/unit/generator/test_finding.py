@@ -198,3 +198,13 @@ def test_another_companys_row_is_not_quoted_for_what_a_chinese_question_begins_w
     for more in ((), (merlin(3, INCOME),)):  # a passage in English beside them changes nothing
         _, quotes = ask("华铁股份在与麦格纳的合资公司里持股多少？", other, note, *more)
         assert quotes and all(quote.number != 1 for quote in quotes)
+
+
+def test_a_metric_of_a_part_is_computed_from_its_own_rows() -> None:
+    lines, quotes = ask("What operating margin did Merlin's Bulk Storage and AI have in the second quarter of 2023?")
+    assert "(−161) / 4,004 = −4.02%" in lines[1] and len(quotes) == 2
+
+
+def test_a_metric_of_the_whole_company_is_not_computed_from_a_parts_rows() -> None:
+    lines, _ = ask("What operating margin did Merlin have in the second quarter of 2023?")
+    assert "4,004" not in lines[1]
