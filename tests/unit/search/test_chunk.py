@@ -129,6 +129,13 @@ def test_parts_of_a_table_repeat_the_names_that_are_in_force_where_they_begin() 
     assert not any(said.endswith("2025") or said == lower for said in last_lines)
 
 
+def test_a_period_is_not_repeated_below_columns_that_are_periods() -> None:
+    rows = [Block(R, f"Country number {i}{CELL}{i * 1000:,}{CELL}{i * 900:,}") for i in range(60)]
+    head = [Block(U, "(In millions)"), Block(U, f"2025{CELL}2024")]
+    _, *rest = chunk(document([*head, Block(R, "As of June 30, 2025"), *rows]))
+    assert rest and all(c.table_head == f"(In millions)\n2025{CELL}2024" for c in rest)
+
+
 def test_a_table_is_led_in_by_the_last_sentence_of_a_long_paragraph() -> None:
     before = "Net sales include product and service sales. " * 12
     parsed = document(

@@ -254,7 +254,7 @@ class _TableHead:
 
     A table may have several bands, each under names of its own: "Three Months Ended June 30, 2025", and below it
     "Reconciliation · Segment Total · Corporate Total". Names of columns take the place of those above them, a line
-    that is a period alone that of the period above it.
+    that is a period alone that of the period above it; it is repeated where the columns have no periods of their own.
 
     Args:
         text: Of the page.
@@ -282,7 +282,9 @@ class _TableHead:
             self._after_names = bool(run)
             self._row += len(run) or 1
         wide, alone = self._parted(self._names(at, len(self._lines)))
-        told = [*self._title, *([] if wide else self._columns), *([] if alone else self._period)]
+        columns = [] if wide else self._columns
+        dated = any(_YEAR.search(self._said(line)) for line in columns)
+        told = [*self._title, *columns, *([] if alone or dated else self._period)]
         said = "\n".join(map(self._said, told))
         return said if len(said) <= HEAD_CHARACTERS else said[-HEAD_CHARACTERS:].split("\n", 1)[-1]
 
