@@ -13,6 +13,9 @@ _SELL = re.compile(
     r"(?:shares?|stock|stake|bonds?|notes|debt|securities|assets|units?|business))",
     re.IGNORECASE,
 )
+_SELL_IN = re.compile(
+    r"\bwhat (?:did|does|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)(?= (?:in|outside|abroad)\b)", re.IGNORECASE
+)
 _MAI = re.compile(r"卖(?:出)?了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 _ZHUAN = re.compile(r"(?:赚|挣)了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 
@@ -28,6 +31,7 @@ _YING = re.compile(r"是?(?:盈利|盈)还是(?:亏损|亏)(?:了)?|是?(?:赚|�
 def in_nouns(question: str) -> str:
     """The question with the noun in place of its verb; any other question is left as it is."""
     question = _SELL.sub(r"what were the net sales of \g<who>", question)
+    question = _SELL_IN.sub(r"what were the net sales of \g<who>", question)
     question = _PROFIT_OR_LOSS.sub(r"what was the net income of \g<who>", question)
     question = _YING.sub("的净利润是多少", question)
     return _ZHUAN.sub("的净利润是多少", _MAI.sub("的销售额是多少", question))

@@ -170,3 +170,41 @@ def test_what_speaks_of_another_than_the_one_that_is_named_is_not_quoted() -> No
 def test_in_a_round_up_the_sentence_about_the_company_comes_first() -> None:
     roundup = news(1, "全球智能手机第三季度出货量达2.934亿部。三星出货量达5740万部。苹果紧随其后，出货量达5000万部。")
     assert "5000万部" in ask("2023年第三季度苹果的智能手机出货量是多少？", roundup)[0][1]
+
+
+def test_how_many_is_answered_by_a_number_of_things_and_not_by_what_they_cost() -> None:
+    pay = yuque(1, "项目\t本期发生额\t上期发生额\n研发人员薪酬\t4,903,214.60\t5,085,233.50")
+    heads = yuque(2, "2019年\t2018年\n研发人员数量（人）\t74\t61\n研发人员数量占比\t11.51%\t10.70%")
+    assert "74" in first("云雀股份有多少研发人员？", pay, heads)
+
+
+def test_money_in_how_much_money_is_not_what_is_asked_about() -> None:
+    funds = merlin(1, "June 30, 2023\nMoney market funds\t27,899\t20,424")
+    sales = merlin(2, "2023\t2022\nAdvertising services\t12,060\t9,548\nOnline stores\t57,267\t53,489")
+    assert "12,060" in first("How much money did Merlin make from ads in 2023?", funds, sales)
+
+
+def test_a_name_written_together_is_the_companys() -> None:
+    said = "Production of 4.6 million barrels per day increased by 272 thousand barrels per day."
+    stated = Evidence(1, said, "Gray Falcon (GF) · 10-Q · FY2023 Q2", "", company="Gray Falcon Corporation")
+    assert "4.6 million" in first(
+        "How many barrels a day did GrayFalcon produce in the second quarter of 2023?", stated
+    )
+
+
+def test_another_companys_row_is_not_quoted_for_what_a_chinese_question_begins_with() -> None:
+    other = yuque(1, "股东\t数量\t比例\n其他内资持股\t27,076,100\t1.68%")
+    note = news(2, "华铁股份与麦格纳成立合资公司，其子公司持股50.1%，麦格纳持股49.9%。")
+    for more in ((), (merlin(3, INCOME),)):  # a passage in English beside them changes nothing
+        _, quotes = ask("华铁股份在与麦格纳的合资公司里持股多少？", other, note, *more)
+        assert quotes and all(quote.number != 1 for quote in quotes)
+
+
+def test_a_metric_of_a_part_is_computed_from_its_own_rows() -> None:
+    lines, quotes = ask("What operating margin did Merlin's Bulk Storage and AI have in the second quarter of 2023?")
+    assert "(−161) / 4,004 = −4.02%" in lines[1] and len(quotes) == 2
+
+
+def test_a_metric_of_the_whole_company_is_not_computed_from_a_parts_rows() -> None:
+    lines, _ = ask("What operating margin did Merlin have in the second quarter of 2023?")
+    assert "4,004" not in lines[1]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.catalogue import Catalogue, speaks_of
 from quelea_retriever.core.question.reading import MAX_GROUPS, read_query
 from support.filings import APPLE, CATALOGUE, FILINGS, HARBOR, NEWS, TODAY, ZEBRA, ZEBRA_YEAR, filing
 
@@ -184,3 +184,17 @@ def test_quarter_without_company_keeps_documents_whose_company_is_not_known() ->
         "Which revenue grew in the quarter ended July 1, 2023?", Catalogue.build([*FILINGS, unsigned]), TODAY
     ).document_ids
     assert set(ids) == {"ZBRA 2023-07-01", "AAPL 2023-07-01", "unsigned"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("工行武汉分行推出新产品", ["工行"]),
+        ("农产品加工行业回暖", []),
+        ("成交行情清淡", []),
+        ("交行上调存款利率", ["交行"]),
+        ("该公司新建行政楼", []),
+    ],
+)
+def test_short_names_of_banks_are_no_parts_of_other_words(text: str, said: list[str]) -> None:
+    assert [name for name in ("工行", "农行", "建行", "交行", "招行") if speaks_of(text, name)] == said

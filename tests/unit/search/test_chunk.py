@@ -92,6 +92,65 @@ def test_a_long_table_repeats_its_head() -> None:
     assert all(c.is_table and c.text.split("\n")[0].startswith("Country number") for c in rest)
 
 
+def test_parts_of_a_table_repeat_the_names_that_are_in_force_where_they_begin() -> None:
+    def rows(name: str, columns: int) -> list[Block]:
+        return [Block(R, CELL.join([f"{name} {i}", *[f"{i + 1},000"] * columns])) for i in range(40)]
+
+    parsed = document(
+        [
+            Block(H, "Note 8. Segments", 2),
+            Block(U, CELL.join(["(millions of dollars)", "Upstream", "Segment Total"])),
+            Block(R, CELL.join(["U.S.", "Non-U.S.", "U.S."])),
+            Block(R, "Three Months Ended June 30, 2025"),
+            *rows("Income", 3),
+            Block(R, "As of June 30, 2025"),
+            *rows("Assets", 3),
+            Block(R, CELL.join(["Reconciliation", "Segment Total", "Corporate Total"])),
+            Block(R, "Six Months Ended June 30, 2025"),
+            *rows("Reconciled", 2),
+        ]
+    )
+    first, *rest = chunk(parsed)
+    upper = (
+        CELL.join(["(millions of dollars)", "Upstream", "Segment Total"])
+        + "\n"
+        + CELL.join(["U.S.", "Non-U.S.", "U.S."])
+    )
+    lower = CELL.join(["Reconciliation", "Segment Total", "Corporate Total"])
+    heads = {
+        "Income": f"{upper}\nThree Months Ended June 30, 2025",
+        "Assets": f"{upper}\nAs of June 30, 2025",
+        "Reconciled": f"{lower}\nSix Months Ended June 30, 2025",
+    }
+    for name, head in heads.items():
+        assert any(c.text.startswith(name) for c in rest), name
+        assert all(c.table_head == f"Note 8. Segments\n{head}" for c in rest if c.text.startswith(name)), name
+    last_lines = [c.text.rsplit("\n", 1)[-1] for c in (first, *rest)]
+    assert not any(said.endswith("2025") or said == lower for said in last_lines)
+
+
+def test_a_period_is_not_repeated_below_columns_that_are_periods() -> None:
+    rows = [Block(R, f"Country number {i}{CELL}{i * 1000:,}{CELL}{i * 900:,}") for i in range(60)]
+    head = [Block(U, "(In millions)"), Block(U, f"2025{CELL}2024")]
+    _, *rest = chunk(document([*head, Block(R, "As of June 30, 2025"), *rows]))
+    assert rest and all(c.table_head == f"(In millions)\n2025{CELL}2024" for c in rest)
+
+
+def test_a_table_is_led_in_by_the_last_sentence_of_a_long_paragraph() -> None:
+    before = "Net sales include product and service sales. " * 12
+    parsed = document(
+        [
+            Block(T, f"{before}Net sales information is as follows (in millions):"),
+            Block(U, f"2023{CELL}2022"),
+            *[Block(R, f"Country number {i}{CELL}{i * 1000:,}{CELL}{i * 900:,}") for i in range(60)],
+        ]
+    )
+    words, *tables = chunk(parsed)
+    assert not words.is_table and words.text == before.strip()
+    assert tables[0].text.startswith("Net sales information is as follows (in millions):")
+    assert len(tables) > 1 and all(c.table_head.startswith("Net sales information is as") for c in tables[1:])
+
+
 def test_section_path_pops_and_crosses_pages() -> None:
     parsed = document(
         [

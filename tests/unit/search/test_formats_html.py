@@ -40,6 +40,25 @@ def test_html_filing(parse_it: Parse) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "Three Months Ended<br>June 30, 2025",
+        "Three Months Ended<br/>\nJune 30, 2025",
+        "<div>Three Months Ended</div><div>June 30, 2025</div>",
+        "<span>Three Months</span> Ended<!-- no text --><p>June <b>30</b>, 2025</p>",
+    ],
+)
+def test_lines_of_a_cell_are_parted(parse_it: Parse, cell: str) -> None:
+    page = (
+        f"<html><body><table><tr><td></td><td>{cell}</td></tr><tr><td>Net sales</td><td>1,200</td></tr></table></body>"
+    )
+    assert lines_of(parse_it(page.encode(), "a.htm")) == [
+        ("head", "Three Months Ended June 30, 2025"),
+        ("row", f"Net sales{CELL}1,200"),
+    ]
+
+
 def test_html_article_is_freed_of_its_frame(parse_it: Parse) -> None:
     body = "".join(
         f"<p>Paragraph {i}: the central bank raised rates by a quarter point and said that more may follow.</p>"

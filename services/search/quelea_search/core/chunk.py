@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quelea_fintext.sentences import clause_spans, sentence_spans
 from quelea_fintext.text import estimate_tokens
 
-from quelea_search.core.model import SECTION, Chunk, Line, LineKind, Page, ParsedDocument
+from quelea_search.core.layout.rows import is_number, is_period, is_units
+from quelea_search.core.model import CELL, SECTION, Chunk, Line, LineKind, Page, ParsedDocument
 
 PROSE_CHARACTERS = 900
 PROSE_TOKENS = 280
@@ -22,6 +23,13 @@ HARD_CHARACTERS = 1600
 """A single sentence longer than this, or than HARD_TOKENS, is cut at clause punctuation."""
 HARD_TOKENS = 460
 SECTION_CHARACTERS = 200
+LEAD_CHARACTERS = 320
+"""Of a sentence that leads a table in."""
+HEAD_CHARACTERS = 500
+"""Of what the parts of a cut table repeat; the end of a longer one."""
+_MOST_BANDS = 3
+"""Rows, one after another, that may name columns: more are a table of words."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MDA = re.compile(
     r"management[’']s discussion and analysis(?: of financial condition and results of operations)?", re.I
 )
@@ -126,9 +134,7 @@ def _segment(text: str, lines: list[Line], section: str, fresh: bool) -> Iterato
                 break
             seen_row = seen_row or lines[stop].kind is LineKind.ROW
             stop += 1
-        lead = _lead(text, prose)
-        if lead:
-            del prose[-len(lead) :]
+        lead = _take_lead(text, prose)
         if prose:
             yield from _prose(text, prose, section, fresh)
             fresh, prose = False, []
@@ -139,16 +145,26 @@ def _segment(text: str, lines: list[Line], section: str, fresh: bool) -> Iterato
         yield from _prose(text, prose, section, fresh)
 
 
-def _lead(text: str, prose: list[Line]) -> list[Line]:
-    """The last lines of the prose that name the table below: one that ends with a colon, headings above it."""
+def _take_lead(text: str, prose: list[Line]) -> list[Line]:
+    """Take from the prose what names the table below: a last sentence that ends with a colon, headings above it."""
     lead: list[Line] = []
-    for line in reversed(prose):
-        said = text[line.start : line.end]
-        is_intro = line.kind is LineKind.TEXT and not lead and len(said) <= 320 and said.endswith((":", "："))
-        is_heading = line.kind is LineKind.HEADING
-        if not (is_intro or is_heading):
+    while prose:
+        line = prose[-1]
+        if line.kind is LineKind.HEADING:
+            lead.append(prose.pop())
+            continue
+        if lead or line.kind is not LineKind.TEXT or not text[line.start : line.end].endswith((":", "：")):
             break
-        lead.append(line)
+        begin = line.start
+        if line.end - begin > LEAD_CHARACTERS:
+            begin = sentence_spans(text, line.start, line.end)[-1][0]
+        if line.end - begin > LEAD_CHARACTERS:
+            break
+        lead.append(replace(line, start=begin))
+        prose.pop()
+        if begin > line.start:  # the rest of its paragraph stays
+            prose.append(replace(line, end=line.start + len(text[line.start : begin].rstrip())))
+            break
     return lead[::-1]
 
 
@@ -213,24 +229,93 @@ def _table(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[
     if end - start <= TABLE_CHARACTERS and estimate_tokens(text[start:end]) <= TABLE_TOKENS:
         yield _Piece(start, end, section, True, "", fresh)
         return
-    head = "\n".join(text[line.start : line.end] for line in lines[:first_row])
-    head = head if len(head) <= 500 else head[-500:].split("\n", 1)[-1]
-    head_tokens = estimate_tokens(head)
+    heads = _TableHead(text, lines, first_row)
     at = 0
     while at < len(lines):
-        repeated = at > 0
-        room = TABLE_CHARACTERS - (len(head) if repeated else 0)
-        room_tokens = TABLE_TOKENS - (head_tokens if repeated else 0)
+        head = heads.before(at) if at else ""
+        room = TABLE_CHARACTERS - len(head)
+        room_tokens = TABLE_TOKENS - estimate_tokens(head)
         stop, tokens = at, 0
         while stop < len(lines):
             tokens += estimate_tokens(text[lines[stop].start : lines[stop].end])
             over = lines[stop].end - lines[at].start > room or tokens > room_tokens
-            if over and stop > max(at, first_row if not repeated else at):
+            if over and stop > max(at, at if at else first_row):
                 break
             stop += 1
-        yield _Piece(lines[at].start, lines[stop - 1].end, section, True, head if repeated else "", fresh)
+        if stop < len(lines):
+            stop = heads.cut(max(at, first_row), stop)
+        yield _Piece(lines[at].start, lines[stop - 1].end, section, True, head, fresh)
         fresh = False
         at = stop
+
+
+class _TableHead:
+    """What the parts of a cut table repeat: its title, and the names of columns that are in force where they begin.
+
+    A table may have several bands, each under names of its own: "Three Months Ended June 30, 2025", and below it
+    "Reconciliation · Segment Total · Corporate Total". Names of columns take the place of those above them, a line
+    that is a period alone that of the period above it; it is repeated where the columns have no periods of their own.
+
+    Args:
+        text: Of the page.
+        lines: Of the table, with what leads it in.
+        first_row: The first of them that is a row.
+    """
+
+    def __init__(self, text: str, lines: list[Line], first_row: int) -> None:
+        self._text = text
+        self._lines = lines
+        self._title = [line for line in lines[:first_row] if line.kind is not LineKind.HEAD]
+        self._columns = [line for line in lines[:first_row] if line.kind is LineKind.HEAD]
+        self._period: list[Line] = []
+        self._row = first_row
+        self._after_names = True
+
+    def before(self, at: int) -> str:
+        """What the part that begins at a row repeats; never asked for a row above one that it was asked for."""
+        while self._row < at:
+            run = self._names(self._row, at, goes_on=self._after_names)
+            wide, alone = self._parted(run)
+            if wide:
+                self._columns = [*self._columns, *wide] if self._after_names else wide
+            self._period = alone or self._period
+            self._after_names = bool(run)
+            self._row += len(run) or 1
+        wide, alone = self._parted(self._names(at, len(self._lines)))
+        columns = [] if wide else self._columns
+        dated = any(_YEAR.search(self._said(line)) for line in columns)
+        told = [*self._title, *columns, *([] if alone or dated else self._period)]
+        said = "\n".join(map(self._said, told))
+        return said if len(said) <= HEAD_CHARACTERS else said[-HEAD_CHARACTERS:].split("\n", 1)[-1]
+
+    def cut(self, first: int, stop: int) -> int:
+        """Where to cut instead of before a row, so that names of columns stay with the rows under them."""
+        cut = stop
+        while cut - 1 > first and stop - cut < _MOST_BANDS and self._names(cut - 1, cut):
+            cut -= 1
+        return cut
+
+    def _names(self, row: int, stop: int, *, goes_on: bool = False) -> list[Line]:
+        """The rows from one on that name columns: no figures, and a period or a unit in the first of them."""
+        run: list[Line] = []
+        for line in self._lines[row : min(stop, row + _MOST_BANDS + 1)]:
+            cells = self._said(line).split(CELL)
+            if any(is_number(cell) and not _YEAR.fullmatch(cell.strip()) for cell in cells):
+                break
+            names = any(is_units(cell) or is_period(cell) for cell in cells)
+            if len(cells) > 1 and not (names or run or goes_on):
+                break
+            if len(cells) == 1 and not (names and any(map(str.isdigit, cells[0]))):
+                break
+            run.append(line)
+        return run if len(run) <= _MOST_BANDS else []
+
+    def _parted(self, run: list[Line]) -> tuple[list[Line], list[Line]]:
+        wide = [line for line in run if CELL in self._said(line)]
+        return wide, [line for line in run if line not in wide]
+
+    def _said(self, line: Line) -> str:
+        return self._text[line.start : line.end]
 
 
 def _fold(pieces: list[_Piece], text: str) -> list[_Piece]:

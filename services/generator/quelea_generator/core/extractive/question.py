@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
 from quelea_fintext.asked_lines import without_periods
@@ -32,6 +32,7 @@ _REASON = LANGUAGES.pattern("questions.why", ignore_case=False)
 _PERCENT = LANGUAGES.pattern("questions.percent", r"<>|%", ignore_case=False)
 _COUNT = LANGUAGES.pattern("questions.count", ignore_case=False)
 _AMOUNT = LANGUAGES.pattern("questions.figure", ignore_case=False)
+_MONEY = LANGUAGES.pattern("questions.money", ignore_case=False)
 _OPINION = LANGUAGES.pattern("questions.opinion", ignore_case=False)
 _COMPARE = LANGUAGES.pattern("questions.compare", ignore_case=False)
 _BREAKDOWN = LANGUAGES.pattern("questions.breakdown", ignore_case=False)
@@ -139,7 +140,7 @@ def read_question(task: Task) -> Query:
     question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(normalise_periods(task.question))))
     text = normalise(question)
     known = company_words(task)
-    found = terms(without_periods(text))
+    found = terms(_MONEY.sub(" ", without_periods(text)))
     kept = [word for word in found if not (word in known or word in _MONTHS or re.fullmatch(r"[\d.]+", word))]
     kept = _without_kinds(kept)
     quarter = _QUARTER.search(text)
@@ -165,7 +166,7 @@ def read_question(task: Task) -> Query:
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not QUESTION_WORDS.issuperset(pair)),
         names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
-        topic=_topic(found, facets) if language == "zh" and not abroad else "",
+        topic=_topic(found, facets) if language == "zh" else "",
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
@@ -298,7 +299,16 @@ def company_words(task: Task) -> frozenset[str]:
     for item in task.evidence:
         known.update(terms(item.company))
         known.update(terms(item.header.split("·")[0]) if item.company and "·" in item.header else ())
+        known.update(_written_together(item.company))
     return frozenset(known)
+
+
+def _written_together(company: str) -> Iterator[str]:
+    """Two or three words of a name on end as one, as many write them: ExxonMobil of Exxon Mobil Corporation."""
+    split = [word for word in words(company) if word.isascii() and word.isalpha()]
+    for at, count in product(range(len(split)), (2, 3)):
+        if len(split[at : at + count]) == count:
+            yield stem("".join(split[at : at + count]))
 
 
 def _in_order(name: str, full: str) -> bool:

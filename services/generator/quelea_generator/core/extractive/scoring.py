@@ -80,6 +80,8 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 """A number of things: no money, percentage or year."""
+_WHOLE_NUMBER = re.compile(r"(?!(?:19|20)\d\d$)(?:\d{1,3}(?:[,，]\d{3})+|\d+)")
+"""The same, as a cell of a row; sums of money are printed with their currency or its hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,9 @@ def score_candidates(
 def has_figure(query: Query, candidate: Candidate) -> bool:
     """Whether it has what a question for nothing but a figure wants: a figure, and a sentence that is to say how many
     things there are a number of things."""
-    if query.count and not candidate.span.row:
-        return _COUNTED.search(candidate.text) is not None
+    if query.count:
+        row = candidate.span.row
+        return _counts(row.cells if row else (), candidate.text)
     return bool(candidate.features["figure"])
 
 
@@ -225,7 +228,7 @@ def _features(
         "pairs": min(1.0, len(pairs) / 3),
         "rank": 1 - one.rank / passages,
         "figure": float(wants and _DIGITS.search(shown) is not None),
-        "kind": float(wants and _right_kind(query, shown)),
+        "kind": float(wants and _right_kind(query, shown, row.cells if row else ())),
         "row": _row(query) if row else 0.0,
         "reason": float(query.reason and row is None and _CAUSE.search(text) is not None),
         "causes": _causes(query, one.own, text) if row is None else 0.0,
@@ -253,10 +256,19 @@ def _exact(query: Query, one: _Seen) -> bool:
     return is_exact(query.facets, one.words, one.abroad)
 
 
-def _right_kind(query: Query, shown: str) -> bool:
+def _right_kind(query: Query, shown: str, cells: Sequence[str]) -> bool:
     if query.percent and _PERCENT.search(shown):
         return True
-    return (query.amount or query.count) and _MONEY.search(shown) is not None
+    if query.count:
+        return _counts(cells, shown)
+    return query.amount and _MONEY.search(shown) is not None
+
+
+def _counts(cells: Sequence[str], text: str) -> bool:
+    """Whether there is a number of things: in a row's figures, or in a sentence."""
+    if cells:
+        return any(_WHOLE_NUMBER.fullmatch(cell.strip()) for cell in cells)
+    return _COUNTED.search(text) is not None
 
 
 def _causes(query: Query, own: str, text: str) -> float:

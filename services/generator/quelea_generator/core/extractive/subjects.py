@@ -12,6 +12,7 @@ from quelea_fintext.glossary import entries
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import CJK, language_of, normalise
 
+from quelea_generator.core.extractive.glosses import is_foreign
 from quelea_generator.core.extractive.scoring import Candidate
 from quelea_generator.core.model import Evidence
 
@@ -69,11 +70,18 @@ def _speaks_of(asked: Sequence[frozenset[str]], item: Evidence) -> bool:
 
 
 def keep_topic(topic: str, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Without the quotes of companies' papers that never say what the question begins with: they are about others."""
+    """Without the quotes of companies' papers that never say what the question begins with: they are about others.
+
+    Papers in another language, which call it otherwise, stay.
+    """
     if not topic:
         return list(ranked)
     saying = {item.filing for one in ranked if topic in f"{(item := one.evidence).header}\n{item.text}"}
-    return [one for one in ranked if not one.evidence.company or one.evidence.filing in saying]
+    return [
+        one
+        for one in ranked
+        if not one.evidence.company or one.evidence.filing in saying or is_foreign("zh", one.evidence)
+    ]
 
 
 def keep_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from quelea_fintext.company_names import clean
+from quelea_fintext.company_names import HOMONYMS, clean
 from quelea_fintext.text import CJK
 
 from quelea_retriever.core.model import DocumentFacts
@@ -70,7 +71,7 @@ def speaks_of(text: str, name: str) -> bool:
     """Whether the text has the name as a word of its own; a short name only as it is written."""
     text, name = text.lower(), name.lower()
     if CJK.search(name):
-        return name in text
+        return re.search(HOMONYMS.get(name, re.escape(name)), text) is not None
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]

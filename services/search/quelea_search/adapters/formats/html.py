@@ -318,4 +318,16 @@ def _table(element: Any) -> Iterator[Block]:
 
 
 def _cell(cell: Any) -> str:
-    return glue_lines(line.strip() for line in "".join(cell.itertext()).split("\n") if line.strip())
+    return glue_lines(line.strip() for line in "".join(_cell_text(cell)).split("\n") if line.strip())
+
+
+def _cell_text(cell: Any) -> Iterator[str]:
+    """Text of a cell in pieces; what is shown on lines of its own ("Ended<br>June 30") is parted by a line's end."""
+    for event, element in etree.iterwalk(cell, ("start", "end", "comment", "pi")):
+        own = isinstance(element.tag, str)
+        if own and element is not cell and ((element.tag == "br" and event == "end") or element.tag in _BLOCK):
+            yield "\n"
+        if event == "start":
+            yield element.text or ""
+        elif element is not cell:
+            yield element.tail or ""

@@ -14,6 +14,7 @@ from quelea_generator.core.extractive.computing.computations import (
     find_computations,
     is_rate,
     later_and_months,
+    margin_of_part,
 )
 from quelea_generator.core.extractive.computing.operands import (
     Operand,
@@ -47,7 +48,8 @@ def compute_answer(task: Task, query: Query) -> ComputedAnswer | None:
     if query.reason or query.breakdown or task.evidence_incomplete:
         return None
     said = Statement(query.language)
-    for one in find_computations(normalise(task.question).strip()):
+    margin = margin_of_part(task.question, query)
+    for one in (*([margin] if margin else ()), *find_computations(normalise(task.question).strip())):
         found = _change(task, query, one, said) if one.kind == "change" else _of_rows(task, query, one, said)
         if found:
             return found

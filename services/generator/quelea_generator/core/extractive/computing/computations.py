@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from quelea_fintext.asked_lines import names_said, read_asked_lines
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.metrics import metrics
 from quelea_fintext.text import normalise
 from quelea_fintext.times.period_words import HAN_NTH, NTH, QUARTERS, YEAR
 
@@ -87,6 +89,31 @@ def _pairs(kind: Kind, patterns: Sequence[re.Pattern[str]], question: str) -> It
     match = next(filter(None, (pattern.search(question) for pattern in patterns)), None)
     if match:
         yield Computation(kind, (match["part"], match["whole"]))
+
+
+_SHARE_OF = re.compile(r"(?:any\()?(?P<part>\w+)(?:, [\w, ]+\))? / (?:any\()?(?P<whole>\w+)(?:, [\w, ]+\))?")
+"""A formula of one concept as a share of another; `any(a, b)` is named by the first."""
+
+
+def margin_of_part(question: str, query: Query) -> Computation | None:
+    """The share that a metric of a part of the company is: "AWS operating income" of "AWS revenue".
+
+    Statements have metrics of the whole company only. A part is what the question names and is no company of it.
+
+    Args:
+        question: As asked.
+        query: The same, read.
+    """
+    part = " ".join(sorted(query.names - query.known))
+    lines = [line for line in read_asked_lines(question).lines if line.kind == "metric"]
+    if not part or len(lines) != 1:
+        return None
+    metric = metrics()[lines[0].id]
+    match = _SHARE_OF.fullmatch(metric.formula)
+    if match is None or metric.unit != "percent" or any(match[name] in metrics() for name in ("part", "whole")):
+        return None
+    said = [next(iter(names_said(match[name], query.language)), "") for name in ("part", "whole")]
+    return Computation("share", (f"{part} {said[0]}", f"{part} {said[1]}")) if all(said) else None
 
 
 _PERIOD = re.compile(
