@@ -297,6 +297,20 @@ def test_a_run_is_watched_over_a_broken_connection() -> None:
         list(Served(watched).client(retries=1).run_events("r1", 1))
 
 
+def test_a_run_that_cannot_be_watched_is_asked_for_no_more_often_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    for broken in (httpx2.ReadError("gone"), httpx2.ConnectError("none"), refused(503, "UNAVAILABLE", "Wait.")):
+        served = Served(broken)
+        with pytest.raises((Unreachable, Unavailable)):
+            list(served.client(retries=3).run_events("r1"))
+        assert len(served.requests) == 4
+
+
+def test_a_piece_of_an_answer_without_its_text_is_named() -> None:
+    with pytest.raises(UnexpectedAnswer, match="event delta"):
+        list(Served(events(("delta", {"words": "Turn"}))).client().stream("?"))
+
+
 def test_the_async_client_does_the_same(tmp_path: Path) -> None:
     async def use() -> None:
         stream = events(("delta", {"text": "Turn"}), ("answer", ANSWER))
