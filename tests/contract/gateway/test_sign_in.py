@@ -321,6 +321,8 @@ async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(pro
         refused = await client.post("/mcp", json={}, headers={"Authorization": "Bearer a.b.c"})
         assert refused.status_code == 401
         assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+        again = await client.post("/mcp/", json={}, headers={"Authorization": "Bearer a.b.c"})
+        assert again.headers["www-authenticate"] == refused.headers["www-authenticate"]
         elsewhere = await client.get("/v1/jobs")
         assert elsewhere.headers["www-authenticate"] == 'Bearer realm="quelea"'
 

@@ -12,9 +12,8 @@ import grpc
 from google.protobuf.json_format import MessageToJson
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
 from quelea_kit.rpc.wire_errors import from_rpc_error
+from support.crossing import FIGURE, QUESTION, SECRET, SHARED
 from support.tenant_stack import BONDS
-
-from .conftest import FIGURE, QUESTION, SECRET, SHARED
 
 MISSING = "0" * 32
 MISSING_RUN = "20200101000000-" + "0" * 16
