@@ -7,8 +7,8 @@ nobody has, in random order. Printed for each door: the medians, the median of t
 interval, and how probable differences this large would be if the two were alike (sign flips within pairs; Holm over all
 doors). Once by the clock, which is what a stranger has, and once by processor time of the whole stack, which other
 processes of the machine do not disturb. The first line is a control: two ids that nobody has. The whole stack runs in
-this process (tests/support/tenant_stack.py), nothing but files and loopback between; the owner's document has some
-hundred pages, so that reading any of it would show.
+this process (tests/support/tenant_stack.py), nothing but files and loopback between; the owner's document has
+eighty pages, so that reading any of it would show.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from support.tenant_stack import BONDS, TENANTS, tenant_stack
 
 WARM_UP = 20
 FLIPS = 10_000
-LONG = "<h2>Notes</h2>" + "".join(
-    f"<p>Note {number}: Zanzibar Motors leased depot {number} for {number + 3} years at a fixed rent.</p>"
-    for number in range(1_000)
+LONG = "".join(
+    f'<div style="page-break-before:always"><h2>Note {number}</h2>'
+    + f"<p>Note {number}: Zanzibar Motors leased depot {number} for {number + 3} years at a fixed rent.</p></div>" * 12
+    for number in range(80)
 )
 NOBODYS = "7c" * 16
 """Of the form of every random id."""

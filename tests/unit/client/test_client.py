@@ -33,7 +33,7 @@ from quelea_client.models import Answer, Figures
 
 FIGURE = {
     "company": "Kestrel", "metric": "", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
-    "period_end": "2031-12-31", "formula": "", "growth": "", "fiscal_year": 2031, "absent": [],
+    "period_end": "2031-12-31", "formula": "{0}", "growth": "", "fiscal_year": 2031, "absent": [],
     "operands": [
         {"label": "Turnover", "concept": "revenue", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
          "period_end": "2031-12-31", "source": "table", "number": 2, "document_id": "d1", "page": 7, "start": 10,
@@ -110,6 +110,7 @@ def test_an_answer_is_typed_and_its_figures_are_a_table() -> None:
     )
     table = answer.figures.to_frame()
     assert table.loc[0, ["company", "label", "value", "fiscal_year"]].tolist() == ["Kestrel", "Turnover", 900.1, 2031]
+    assert table.loc[0, "formula"] == ""
     assert str(answer.figures.to_frame(exact=True).loc[0, "value"]) == "900.10"
     assert list(Figures().to_frame().columns) == list(table.columns)
     assert "http://127.0.0.1:1/v1/documents/d1/pages/7?start=1&end=16#quote" in answer._repr_markdown_()
