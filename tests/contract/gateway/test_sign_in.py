@@ -20,6 +20,7 @@ from quelea_gateway.adapters.stores.audit_log import filtered, read
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unauthenticated
+from quelea_kit.testing import wait_until_async
 from support.openid_provider import CLIENT, Provider
 
 SETTINGS = """
@@ -98,7 +99,12 @@ async def status(client, token, path="/v1/jobs"):
 async def test_a_token_opens_and_says_who_calls(open_gateway, provider, tmp_path):
     _, client = open_gateway
     assert (await status(client, provider.token("ann")))[0] == 200
-    [one] = list(filtered(read(tmp_path / "audit"), subject="person:ann"))
+
+    def recorded():
+        return list(filtered(read(tmp_path / "audit"), subject="person:ann"))
+
+    await wait_until_async(recorded, what="the entry of the call")  # it is written after the answer
+    [one] = recorded()
     assert (one["tenant"], one["key"], one["act"]) == ("us", "token", "listed")
 
 
