@@ -206,7 +206,7 @@ class ConversationStore(FileStore):
                 with self._writing, contextlib.suppress(Unreadable):
                     turn = self._turn(owner, turn_id, head.id)
                     if turn and turn.thumb and deleted.is_shown_by(turn.thumb):
-                        self._write_turn(owner, head.id, replace(turn, thumb=before and before.mark))
+                        self._write_turn(owner, head.id, replace(turn, thumb=before.mark if before else None))
 
     def _mark(self, owner: str, conversation_id: str, given: Said, thumb: Mapping[str, Any]) -> None:
         with self._writing:
