@@ -26,6 +26,11 @@ def consoles() -> tuple[Console, Console]:
     return Console(highlight=False), Console(stderr=True, highlight=False)
 
 
+def documents_of(count: int) -> str:
+    """ "1 document", "2 documents"."""
+    return f"{count} document{'' if count == 1 else 's'}"
+
+
 def say(console: Console, text: str = "", style: str = "", end: str = "\n") -> None:
     """Text as it is: no markup is read from it, no terminal steered by it; in a pipe not even a tab is touched."""
     if console.is_terminal:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json as jsonlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -592,19 +593,20 @@ class AsyncClient:
             after: Leave out the events up to this number.
         """
         broken, where = 0, route("agent", "runs", run_id, "events")
+        once = replace(self._connection, retries=0)  # it is counted here: what broke may break again at once
         while True:
             try:
-                async with contextlib.aclosing(self.events("GET", where, params={"after": after})) as events:
+                async with contextlib.aclosing(self._events(once, "GET", where, params={"after": after})) as events:
                     async for event in events:
                         after, broken = event.number or after, 0
                         yield event
-            except Unreachable:
-                broken += 1
-                if broken > self._connection.retries:
-                    raise
-                await asyncio.sleep(0.25 * 2**broken)
-            else:
                 return
+            except QueleaError as error:
+                broken += 1
+                pause = self._connection.pause(error, broken, safe=True, is_followed=True)
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
 
     async def run(self, run_id: str) -> Run:
         """A run with its answer, files and calls."""
@@ -701,6 +703,13 @@ class AsyncClient:
 
     async def events(self, method: str, path: str, **arguments: Any) -> AsyncGenerator[ServerEvent, None]:
         """The events of any route that streams. It is opened again only while it has not begun."""
+        async with contextlib.aclosing(self._events(self._connection, method, path, **arguments)) as events:
+            async for event in events:
+                yield event
+
+    async def _events(
+        self, connection: Connection, method: str, path: str, **arguments: Any
+    ) -> AsyncGenerator[ServerEvent, None]:
         attempt = 0
         while True:
             attempt += 1
@@ -717,8 +726,8 @@ class AsyncClient:
                             yield server_event(sent.event, sent.data, sent.id)
                 return
             except (httpx2.HTTPError, httpx2.SSEError, QueleaError) as error:
-                told = error if isinstance(error, QueleaError) else self._connection.failed(error)
-                pause = None if begun else self._connection.pause(told, attempt, safe=True)
+                told = error if isinstance(error, QueleaError) else connection.failed(error)
+                pause = None if begun else connection.pause(told, attempt, safe=True)
                 if pause is None:
                     raise told from error
             await asyncio.sleep(pause)

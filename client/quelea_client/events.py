@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from quelea_client.errors import JobFailed, UnexpectedAnswer, api_error
 from quelea_client.models import Answer, Grounding, Job, Quotes, Started
@@ -71,6 +71,7 @@ def server_event(name: str, text: str, number: str) -> ServerEvent:
     return ServerEvent(name, data, int(number) if number.isdecimal() else 0)
 
 
+_DELTA = TypeAdapter(Delta)
 _KINDS: dict[str, type[Started | Quotes | Grounding | Answer]] = {
     "started": Started,
     "quotes": Quotes,
@@ -81,9 +82,9 @@ _KINDS: dict[str, type[Started | Quotes | Grounding | Answer]] = {
 
 def ask_event(sent: ServerEvent) -> Event | None:
     """An event of a streamed answer; None of one that this client does not know."""
-    if sent.name == "delta":
-        return Delta(str(sent.data["text"]))
     try:
+        if sent.name == "delta":
+            return _DELTA.validate_python(sent.data)
         return _KINDS[sent.name].model_validate(sent.data) if sent.name in _KINDS else None
     except ValidationError as error:
         raise UnexpectedAnswer(

@@ -70,14 +70,17 @@ class Connection:
             "trust_env": not self.is_local,
         }
 
-    def pause(self, error: QueleaError, attempt: int, *, safe: bool) -> float | None:
+    def pause(self, error: QueleaError, attempt: int, *, safe: bool, is_followed: bool = False) -> float | None:
         """Seconds to wait before the request is sent again; None: the error stands.
 
         429 was refused before anything was done, so every request may come again; after other failures only one that
         changes nothing.
 
         Args:
+            error: What came of it.
             attempt: How often it was sent.
+            safe: It changes nothing.
+            is_followed: It watches what goes on without it, so that silence and a restart are waited out.
         """
         if attempt > self.retries:
             return None
@@ -86,7 +89,7 @@ class Connection:
                 return None
             if error.retry_after is not None:
                 return error.retry_after if error.retry_after <= _LONGEST_PAUSE else None
-        elif not (safe and isinstance(error, Unreachable)) or isinstance(error, self._lasting):
+        elif not (safe and isinstance(error, Unreachable)) or (isinstance(error, self._lasting) and not is_followed):
             return None
         return float(min(0.25 * 2**attempt, _LONGEST_PAUSE))
 

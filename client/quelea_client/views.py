@@ -84,6 +84,7 @@ class Figures(Rows[T]):
             yield {
                 **{name: getattr(one, name) for name in _FIGURE_COLUMNS if hasattr(one, name)},
                 "label": first.label if first and not one.metric else one.metric,
+                "formula": one.formula if one.metric else "",  # of a stated one it is "{0}"
                 "operands": "; ".join(f"{operand.label} {operand.value} {operand.unit}" for operand in one.operands),
                 "sources": [operand.number for operand in one.operands],
             }

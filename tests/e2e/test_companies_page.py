@@ -115,7 +115,23 @@ async def test_companies_stand_side_by_side_line_by_line(companies_tab):
     assert (await rows(companies_tab))[1] == ["净利润", "", "", "−20,500", "10,500"]
     await companies_tab.fill("#company-name", "无此公司")
     await companies_tab.press("#company-name", "Enter")
-    await companies_tab.wait_for_selector("#company-problem:text('无此公司：已入库的文档中没有相应报表。')")
+    await companies_tab.wait_for_selector("#company-problem:text('无此公司：已入库的文档中没有相应的年度报表。')")
+
+
+async def test_where_quarters_alone_are_stored_they_are_shown(chromium):
+    quarterly = stated("Apple", "Net sales", "revenue", "81797000000", 2031)
+    quarterly.fact.period_start = "2031-10-01"
+    made = World.with_samples()
+    made.facts = [quarterly]
+    async with standing(made) as running, opened(chromium, running.url) as page:
+        await page.click("#tab-companies")
+        await choose(page, "Apple")
+        assert await rows(page) == [["Net sales", "81,797"]]
+        await page.wait_for_selector("#company-note:text('No years are stored; these are quarters.')")
+        assert await page.input_value("#statement-period") == "quarterly"
+        await page.select_option("#statement-period", "annual")  # who asks for years is told that there are none
+        await page.wait_for_selector("#company-problem:text('Apple: no such yearly statement')")
+        assert not await page.is_visible("#company-note")
 
 
 async def test_doubtful_figures_are_marked_when_asked_for(companies_tab):

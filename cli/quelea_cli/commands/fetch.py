@@ -12,7 +12,7 @@ from rich.console import Console
 from quelea_cli.commands.market import import_file
 from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
-from quelea_cli.output import Json, consoles, print_json, say
+from quelea_cli.output import Json, consoles, documents_of, print_json, say
 
 _ENDED = ("succeeded", "failed")
 
@@ -44,6 +44,8 @@ def fetch(
     body: Json = {"company": company, "forms": [one.strip() for one in (forms or reports).split(",") if one.strip()]}
     body |= {"years": years} if years else {}
     body |= {"collection": collection} if collection else {}
+    if replay is not None and len(replay.parts) > 1 and not replay.is_file():
+        raise CliError(f"There is no file {str(replay)!r}; --replay takes a recording, or the id of one.", EXIT_USAGE)
     out, err = consoles()
     with connect(url, api_key) as gateway:
         if replay is not None:
@@ -64,7 +66,8 @@ def fetch(
 def _show(out: Console, found: Json) -> None:
     place = {"edgar": "EDGAR", "cninfo": "cninfo"}.get(found["source"], found["source"])
     days = f"filed {found['filed_from']} to {found['filed_to']}"
-    say(out, f"{found['company']} ({found['ticker']}), {place}, {days}: {len(found['filings'])} documents")
+    filings = documents_of(len(found["filings"]))
+    say(out, f"{found['company']} ({found['ticker']}), {place}, {days}: {filings}")
     for one in found["filings"]:
         period = f"  {one['period_end']}" if one["period_end"] else ""
         say(out, f"{one['state']}  {one['filed']}  {one['form']}{period}  {one['url']}")

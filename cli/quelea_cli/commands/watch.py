@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
-from quelea_cli.output import Json, consoles, minute, print_json, say
+from quelea_cli.output import Json, consoles, documents_of, minute, print_json, say
 
 WATCHES = "/v1/watches"
 watch = typer.Typer(help="Keep companies fresh: their new filings come by themselves.", no_args_is_help=True)
@@ -33,7 +33,7 @@ def add(
         return
     for one in made:
         queued = sum(filing["state"] == "queued" for filing in (one["fetch"] or {"filings": []})["filings"])
-        say(consoles()[0], f"{_line(one['watch'])}  {queued} documents on their way")
+        say(consoles()[0], f"{_line(one['watch'])}  {documents_of(queued)} on {'its' if queued == 1 else 'their'} way")
 
 
 @watch.command("list")

@@ -25,7 +25,7 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState, document_name
-from quelea_search.document_reach import is_reached, no_document
+from quelea_search.document_reach import is_reached, no_document, reached_header
 from quelea_search.filings.rpcs import FilingRpcs
 from quelea_search.filings.watching import Watching
 from quelea_search.jobs.dead_letters import DeadLetters
@@ -157,9 +157,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
 
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""
-        stored = await asyncio.to_thread(self._shared.blobs.header, request.document_id)
-        if stored is None or not is_reached(stored):
-            raise no_document()
+        await asyncio.to_thread(reached_header, self._shared.blobs, request.document_id)
         header, text = await asyncio.to_thread(self._shared.blobs.page, request.document_id, request.page)
         return pb.GetPageResponse(
             document_id=request.document_id,
@@ -178,7 +176,9 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
     async def _delete(self, document_id: str) -> int:
         """Everywhere; how many passages it had."""
         token = f"delete {uuid.uuid4().hex}"
-        if await asyncio.to_thread(self._is_of_others, document_id):
+        is_ours, is_of_others = await asyncio.to_thread(self._whose, document_id)
+        # Asked of what is somebody else's too, so that it takes as long to refuse as what is not there.
+        if not is_ours and (not await self._is_indexed(document_id) or is_of_others):
             raise no_document()
         await asyncio.to_thread(self._shared.ledger.hold, document_id, token)
         try:
@@ -195,18 +195,29 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
             await asyncio.to_thread(self._shared.ledger.release, document_id, token)
         return passages
 
-    def _is_of_others(self, document_id: str) -> bool:
-        """Whether somebody else's document has this id; asked before anything of it is touched."""
+    def _whose(self, document_id: str) -> tuple[bool, bool]:
+        """Whether it is within the reach of the call, and whether it is somebody else's; neither: it is not known here.
+
+        Asked before anything of it is touched.
+        """
         header = self._shared.blobs.header(document_id, stored=True)
-        if header is not None:
-            return not is_reached(header)
         job = self._shared.store.find(self._shared.ledger.active_job(document_id))
-        return job is not None and not reach.current().holds(job.tenant, job.collection)
+        if header is not None:
+            is_ours = is_reached(header)
+        elif job is not None:
+            is_ours = reach.current().holds(job.tenant, job.collection)
+        else:
+            return False, False
+        return is_ours, not is_ours
+
+    async def _is_indexed(self, document_id: str) -> bool:
+        async for attempt in _while_away():
+            with attempt:
+                return await self._retriever.get(document_id) is not None
+        raise AssertionError("retry_context ends with a result or an error")
 
     async def _unindex(self, document_id: str, *, known: bool) -> int:
-        async for attempt in stamina.retry_context(
-            on=Unavailable, attempts=None, timeout=_RETRIEVER_BACK_SECONDS, wait_initial=0.1, wait_max=1.0
-        ):
+        async for attempt in _while_away():
             with attempt:
                 if not known and await self._retriever.get(document_id) is None:
                     raise no_document()
@@ -274,6 +285,13 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         if job.state is JobState.QUEUED:
             workers = len(await asyncio.to_thread(self._shared.ledger.workers))
         return wire.job_to_wire(job, workers=workers)
+
+
+def _while_away() -> AsyncIterator[stamina.Attempt]:
+    """Tries while the retriever is away."""
+    return stamina.retry_context(
+        on=Unavailable, attempts=None, timeout=_RETRIEVER_BACK_SECONDS, wait_initial=0.1, wait_max=1.0
+    ).__aiter__()
 
 
 def _place(header: dict[str, Any]) -> str:

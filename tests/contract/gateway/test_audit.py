@@ -142,7 +142,7 @@ async def test_pages_uploads_deletions_and_refusals_by_their_ids(tmp_path):
         await client.get(f"/v1/documents/{document}/pages/1")
         await client.get(f"/v1/documents/{document}/pages/9999")
         uploaded = await client.post("/v1/documents", files={"files": ("note.txt", b"Net sales were 1.")})
-        await client.delete(f"/v1/documents/{document}")
+        await client.delete(f"/v1/documents/{document}", params={"forget_quotes": "true"})
         await client.get("/v1/info")
         await client.get("/v1/documents", headers={"Authorization": "Bearer wrong"})
         found = await recorded(tmp_path, 6)
@@ -151,7 +151,7 @@ async def test_pages_uploads_deletions_and_refusals_by_their_ids(tmp_path):
         ("saw", "page", {"document_id": document, "page": "1"}, "ok", 200),
         ("saw", "page", {"document_id": document, "page": "9999"}, "refused", 404),
         ("uploaded", "document", {"jobs": [uploaded.json()["jobs"][0]["id"]]}, "ok", 202),
-        ("deleted", "document", {"document_id": document}, "ok", 200),
+        ("deleted", "document", {"document_id": document, "forget_quotes": ["true"]}, "ok", 200),
         ("refused", None, None, "refused", 401),
     ]
     assert "subject" not in found[5]

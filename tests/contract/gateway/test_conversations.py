@@ -66,11 +66,65 @@ async def test_a_thumb_is_shown_where_its_answer_is_saved(web):
     ):
         assert (await web.post("/v1/feedback", json={**given, **thumb})).status_code == 201
         first, second = (await web.get(f"{PATH}/{one}")).json()["saved"]
-        assert (first["thumb"], second["thumb"]) == (thumb, None)
+        assert (first["thumb"], second["thumb"]) == ({**thumb, "id": first["thumb"]["id"]}, None)
         assert first["answer"] == answer
     nowhere = await web.post("/v1/feedback", json={**given, "thumb": "up", "conversation_id": "1" * 20})
     assert nowhere.status_code == 404
-    assert len((await web.get("/v1/feedback")).json()["feedback"]) == 2
+    up, down = (await web.get("/v1/feedback")).json()["feedback"]
+    assert first["thumb"]["id"] == up["id"]
+    for deleted, shown in ((up["id"], "down"), (down["id"], None)):
+        assert (await web.delete(f"/v1/feedback/{deleted}")).status_code == 204
+        first, _ = (await web.get(f"{PATH}/{one}")).json()["saved"]
+        assert (first["thumb"] or {}).get("thumb") == shown
+
+
+async def test_a_thumb_that_is_sent_again_after_a_failure_is_one(stand, web, monkeypatch):
+    one = await made(web)
+    answer = await ask(web, one)
+    given = {"question": FIRST, "answer": answer["answer"], "conversation_id": one, "thumb": "down"}
+
+    async def fail(*_):
+        raise Unavailable("The store is away.")
+
+    with monkeypatch.context() as away:
+        away.setattr(stand.gateway.conversations, "mark", fail)
+        assert (await web.post("/v1/feedback", json=given)).status_code == 503
+    assert (await web.post("/v1/feedback", json=given)).status_code == 201
+    (stored,) = (await web.get("/v1/feedback")).json()["feedback"]
+    (turn,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+    assert turn["thumb"]["id"] == stored["id"]
+
+
+async def test_what_cannot_be_read_stops_nobody_from_forgetting_the_rest(tmp_path):
+    """Nor is a document that is gone already beyond it."""
+    async with (
+        standing(runs_url=str(tmp_path), conversations_url="", feedback_url="") as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web,
+    ):
+        talks = [await made(web, name) for name in "abc"]
+        answers = [await ask(web, one) for one in talks]
+        gone = answers[0]["citations"][0]["document_id"]
+        given = {"question": FIRST, "answer": answers[0]["answer"], "document_ids": [gone]}
+        for thumb in ("up", "down"):
+            assert (await web.post("/v1/feedback", json={**given, "thumb": thumb})).status_code == 201
+        assert (await web.delete(f"/v1/documents/{gone}")).status_code == 200
+        (turn,) = tmp_path.glob(f"conversations/*/{talks[1]}/*.json")
+        thumb = min(tmp_path.glob("feedback/*/*.json"))
+        whole = {file: file.read_bytes() for file in (turn, thumb)}
+        for file, data in whole.items():
+            file.write_bytes(data[:-9])
+        deleted = await web.delete(f"/v1/documents/{gone}", params={"forget_quotes": "true"})
+        assert deleted.json() == {"document_id": gone, "passages": 0, "answers_forgotten": 2, "unreadable": 2}
+        for file, data in whole.items():
+            file.write_bytes(data)
+        again = await web.delete(f"/v1/documents/{gone}", params={"forget_quotes": "true"})
+        assert (again.status_code, again.json()["unreadable"]) == (200, 0)
+        for one in talks:
+            (turn,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+            assert "forgotten" in turn["answer"]["answer"]
+        assert all("forgotten" in one["answer"] for one in (await web.get("/v1/feedback")).json()["feedback"])
+        nobodys = await web.delete(f"/v1/documents/{'0' * 32}", params={"forget_quotes": "true"})
+        assert nobodys.status_code == 404
 
 
 async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_forgotten(stand, web, monkeypatch):
@@ -124,6 +178,10 @@ async def test_who_may_not_manage_a_collection_makes_nobody_forget(tmp_path):
         assert refused.status_code == 403
         assert refused.json()["error"]["details"]["right"] == "manage"
         assert (await web.get(f"{PATH}/{one}")).json() == before
+        assert (await web.delete(f"/v1/documents/{document}")).status_code == 200
+        refused = await web.delete(f"/v1/documents/{document}", params={"forget_quotes": "true"})
+        assert refused.status_code == 404
+        assert (await web.get(f"{PATH}/{one}")).json()["saved"] == before["saved"]
 
 
 async def test_a_streamed_answer_is_saved_before_it_is_told(web):

@@ -147,6 +147,7 @@ async def test_a_deleted_document_is_gone(web):
         "document_id": APPLE,
         "passages": 8,
         "answers_forgotten": 0,
+        "unreadable": 0,
     }
     for method in ("GET", "DELETE"):
         response = await web.request(method, f"/v1/documents/{APPLE}")

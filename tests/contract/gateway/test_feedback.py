@@ -53,8 +53,8 @@ async def test_the_list_is_newest_first_in_pages_and_filtered(web):
 
 
 async def test_no_more_are_kept_than_the_setting_says(web):
-    for _ in range(5):
-        assert (await web.post("/v1/feedback", json=GIVEN)).status_code == 201
+    for number in range(5):
+        assert (await web.post("/v1/feedback", json={**GIVEN, "why": f"{number}"})).status_code == 201
     refused = await web.post("/v1/feedback", json=GIVEN)
     assert refused.status_code == 409
     assert "no more are kept: export them" in refused.json()["error"]["message"]

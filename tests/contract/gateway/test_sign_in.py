@@ -20,6 +20,7 @@ from quelea_gateway.adapters.stores.audit_log import filter_entries, read
 from quelea_gateway.testing import standing
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unauthenticated
+from quelea_kit.testing import wait_until_async
 from support.openid_provider import CLIENT, Provider
 
 SETTINGS = """
@@ -98,7 +99,12 @@ async def status(client, token, path="/v1/jobs"):
 async def test_a_token_opens_and_says_who_calls(open_gateway, provider, tmp_path):
     _, client = open_gateway
     assert (await status(client, provider.token("ann")))[0] == 200
-    [one] = list(filter_entries(read(tmp_path / "audit"), subject="person:ann"))
+
+    def recorded():
+        return list(filter_entries(read(tmp_path / "audit"), subject="person:ann"))
+
+    await wait_until_async(recorded, what="the entry of the call")  # it is written after the answer
+    [one] = recorded()
     assert (one["tenant"], one["key"], one["act"]) == ("us", "token", "listed")
 
 
@@ -321,6 +327,8 @@ async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(pro
         refused = await client.post("/mcp", json={}, headers={"Authorization": "Bearer a.b.c"})
         assert refused.status_code == 401
         assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+        again = await client.post("/mcp/", json={}, headers={"Authorization": "Bearer a.b.c"})
+        assert again.headers["www-authenticate"] == refused.headers["www-authenticate"]
         elsewhere = await client.get("/v1/jobs")
         assert elsewhere.headers["www-authenticate"] == 'Bearer realm="quelea"'
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from quelea_kit.errors import NotFound
+from quelea_kit.files.storage import Storage
 from quelea_search.adapters.blobs import Blobs
 
 JOB, DOCUMENT = "0" * 32, "a" * 32
@@ -56,6 +58,26 @@ def test_pages_come_back_as_they_were(blobs: Blobs) -> None:
     for number in (0, 4):
         with pytest.raises(NotFound, match="pages 1 to 3"):
             blobs.page(DOCUMENT, number)
+
+
+def test_of_a_long_document_the_header_alone_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blobs, read = Blobs(str(tmp_path)), []
+    original = Storage.read
+
+    def watched(self: Storage, name: str, start: int = 0, end: int | None = None) -> bytes:
+        data = original(self, name, start, end)
+        read.append(len(data))
+        return data
+
+    monkeypatch.setattr(Storage, "read", watched)
+    put(blobs)
+    random = Random(18)
+    words = [" ".join(f"{random.random()}" for _ in range(5_000)) for _ in range(3)]
+    for title in ("short", words[0]):
+        blobs.keep(JOB, DOCUMENT, {"title": title}, words)
+        read.clear()
+        assert blobs.header(DOCUMENT) == {"title": title, "pages": 3}
+        assert (sum(read) < 10_000) is (title == "short")
 
 
 def test_deleting_a_document(blobs: Blobs) -> None:

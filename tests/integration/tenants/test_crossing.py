@@ -11,10 +11,11 @@ from typing import Any
 import grpc
 from google.protobuf.json_format import MessageToJson
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc, gateway_pb2, gateway_pb2_grpc, prompts_pb2, prompts_pb2_grpc
+from quelea_kit.files.storage import Storage
 from quelea_kit.rpc.wire_errors import from_rpc_error
+from quelea_search.adapters.retriever import Retriever
+from support.crossing import FIGURE, QUESTION, SECRET, SHARED
 from support.tenant_stack import BONDS
-
-from .conftest import FIGURE, QUESTION, SECRET, SHARED
 
 MISSING = "0" * 32
 MISSING_RUN = "20200101000000-" + "0" * 16
@@ -226,6 +227,34 @@ async def test_every_route_is_told_and_a_stranger_sees_nothing(crossing):
                 wrong[method, path] = (status, leaked(crossing, text), text[:300])
         assert not wrong, "\n".join(f"{route}: {what}" for route, what in wrong.items())
     assert await everything_of(crossing) == before
+
+
+async def test_what_is_out_of_reach_is_looked_for_as_often_as_what_is_not_there(crossing, monkeypatch):
+    """The time of an answer tells nobody what another tenant has; tests/eval/crossing_times.py measures it."""
+    asked = []
+
+    def watched(kind, name):
+        original = getattr(kind, name)
+
+        def call(self, of, *args, **more):
+            asked.append((name, of))
+            return original(self, of, *args, **more)
+
+        monkeypatch.setattr(kind, name, call)
+
+    for kind, name in ((Storage, "read"), (Storage, "size"), (Storage, "exists"), (Retriever, "get")):
+        watched(kind, name)
+    async with crossing.stack.client(f"{crossing.stranger} all") as http:
+        for (method, path), door in ROUTES.items():
+            if "{document_id}" in path:
+                seen = []
+                for document in (crossing.document, MISSING):
+                    asked.clear()
+                    ids = {name: nobodys for name, (_, nobodys) in door.ids.items()} | {"document_id": document}
+                    assert (await opened(http, method, path, door, ids))[0] == 404
+                    seen.append([(name, of.replace(document, "ID")) for name, of in asked if document in of])
+                assert seen[0] == seen[1], (method, path)
+                assert seen[0] or (method, path) == ("get", "/v1/documents/{document_id}")
 
 
 async def said(call):

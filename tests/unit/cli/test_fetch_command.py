@@ -86,6 +86,9 @@ def test_a_recording_is_imported_and_replayed(gateway: FakeGateway, run: Run, tm
     assert json.loads(gateway.seen[1][3])["bundle_ids"] == ["b1"]
     assert run("fetch", "NFLX", "--replay", "b2", "--no-wait")[0] == 0
     assert json.loads(gateway.seen[2][3])["bundle_ids"] == ["b2"]
+    code, out, err = run("fetch", "NFLX", "--replay", tmp_path / "b.zip", "--no-wait")
+    assert (code, out, len(gateway.seen)) == (EXIT_USAGE, "", 3)
+    assert "There is no file" in err
 
 
 def test_the_recording_of_a_fetch_is_exported(gateway: FakeGateway, run: Run, tmp_path: Path) -> None:
@@ -132,7 +135,7 @@ def test_companies_are_watched_listed_and_let_go(gateway: FakeGateway, run: Run)
     }  # fmt: skip
     gateway.answer("/v1/watches", (202, {"watch": watch, "fetch": found(COMING, STORED)}))
     code, out, _ = run("watch", "add", "NFLX", "--forms", "10-K,8-K")
-    assert (code, out) == (0, "w1  NETFLIX INC (NFLX)  10-K,8-K  1 documents on their way\n")
+    assert (code, out) == (0, "w1  NETFLIX INC (NFLX)  10-K,8-K  1 document on its way\n")
     assert json.loads(gateway.seen[0][3]) == {"company": "NFLX", "forms": ["10-K", "8-K"], "years": 1}
     seen = {**watch, "new": 2, "new_at": "2025-11-24T05:06:07Z", "error": "The source is away."}
     gateway.answer("/v1/watches", (200, {"watches": [seen], "next_page_token": None}))

@@ -33,7 +33,7 @@ from quelea_client.models import Answer, Figures
 
 FIGURE = {
     "company": "Kestrel", "metric": "", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
-    "period_end": "2031-12-31", "formula": "", "growth": "", "fiscal_year": 2031, "absent": [],
+    "period_end": "2031-12-31", "formula": "{0}", "growth": "", "fiscal_year": 2031, "absent": [],
     "operands": [
         {"label": "Turnover", "concept": "revenue", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
          "period_end": "2031-12-31", "source": "table", "number": 2, "document_id": "d1", "page": 7, "start": 10,
@@ -110,6 +110,7 @@ def test_an_answer_is_typed_and_its_figures_are_a_table() -> None:
     )
     table = answer.figures.to_frame()
     assert table.loc[0, ["company", "label", "value", "fiscal_year"]].tolist() == ["Kestrel", "Turnover", 900.1, 2031]
+    assert table.loc[0, "formula"] == ""
     assert str(answer.figures.to_frame(exact=True).loc[0, "value"]) == "900.10"
     assert list(Figures().to_frame().columns) == list(table.columns)
     assert "http://127.0.0.1:1/v1/documents/d1/pages/7?start=1&end=16#quote" in answer._repr_markdown_()
@@ -295,6 +296,20 @@ def test_a_run_is_watched_over_a_broken_connection() -> None:
     assert [one.number for one in Served(watched).client().run_events("r1", 0)] == [2, 3]
     with pytest.raises(Unreachable):
         list(Served(watched).client(retries=1).run_events("r1", 1))
+
+
+def test_a_run_that_cannot_be_watched_is_asked_for_no_more_often_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    for broken in (httpx2.ReadError("gone"), httpx2.ConnectError("none"), refused(503, "UNAVAILABLE", "Wait.")):
+        served = Served(broken)
+        with pytest.raises((Unreachable, Unavailable)):
+            list(served.client(retries=3).run_events("r1"))
+        assert len(served.requests) == 4
+
+
+def test_a_piece_of_an_answer_without_its_text_is_named() -> None:
+    with pytest.raises(UnexpectedAnswer, match="event delta"):
+        list(Served(events(("delta", {"words": "Turn"}))).client().stream("?"))
 
 
 def test_the_async_client_does_the_same(tmp_path: Path) -> None:

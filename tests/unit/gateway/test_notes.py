@@ -29,7 +29,7 @@ def figure(
 ) -> dict[str, Any]:
     return {
         "company": "贵州茅台", "metric": metric, "value": value, "unit": unit, "period_start": f"{year}-01-01",
-        "period_end": f"{year}-12-31", "formula": "", "growth": "", "fiscal_year": year, "absent": [],
+        "period_end": f"{year}-12-31", "formula": "{0}", "growth": "", "fiscal_year": year, "absent": [],
         "operands": operands, **more,
     }  # fmt: skip
 
@@ -185,6 +185,7 @@ def test_an_answer_as_a_workbook_links_each_figure_and_runs_no_formula() -> None
         ["  {1}", "收入", "2023-01-01", "2023-12-31", 10, "USD"],
     ]
     assert rows[2][6:] == ["{0} / {1}", None, "[1]", "p. 27: 9"]
+    assert [row[6] for row in rows[:3]] == [None, None, "{0} / {1}"]  # of a stated figure there is none
     for row in book["figures"].iter_rows(min_row=2):
         assert row[4].hyperlink.target == "http://here/d1/27?start=3&end=9"
     assert (book["figures"]["B5"].value, book["figures"]["B5"].data_type) == ("=毛利", "s")

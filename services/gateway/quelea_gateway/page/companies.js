@@ -19,6 +19,9 @@ const state = { companies: [], statement: "income", period: "annual", years: 5, 
 let known = [];
 let shown = []; // [{company, statement}] of the last load, in order
 let problems = [];
+let noted = ""; // the name of a text beside what is shown
+let isPeriodChosen = false; // else whichever is stored is shown
+const OTHER_PERIOD = { annual: "quarterly", quarterly: "annual" };
 let asked = 0;
 
 /** What the address says, and back: a view can be sent to somebody. */
@@ -27,6 +30,7 @@ function readAddress(query) {
   state.companies = given.getAll("company").slice(0, MOST_COMPANIES);
   state.statement = STATEMENTS.includes(given.get("statement")) ? given.get("statement") : "income";
   state.period = given.get("period") === "quarterly" ? "quarterly" : "annual";
+  isPeriodChosen = given.has("period");
   state.basis = given.get("basis") === "parent" ? "parent" : "consolidated";
   state.doubtful = given.get("doubtful") === "true";
   state.years = [2, 3, 5, 10, 20].includes(Number(given.get("years"))) ? Number(given.get("years")) : 5;
@@ -48,18 +52,37 @@ const addressOf = (company, query) => `/v1/companies/${encodeURIComponent(compan
 async function load() {
   const mine = ++asked;
   $("statement-table").setAttribute("aria-busy", "true");
-  const answers = await Promise.allSettled(state.companies.map((name) => get(addressOf(name, parameters()))));
+  let found = await statements(state.period);
+  let note = "";
+  const other = OTHER_PERIOD[state.period];
+  if (!isPeriodChosen && !found.shown.length) {
+    const instead = await statements(other);
+    if (instead.shown.length) [found, note] = [instead, `only_${other}`];
+  }
   if (mine !== asked) return; // something else was chosen meanwhile
-  shown = [];
-  problems = [];
-  answers.forEach((answer, place) => {
-    const company = state.companies[place];
-    if (answer.value?.lines.length) shown.push({ asked: company, ...answer.value });
-    else if (answer.value || answer.reason.status === 404) problems.push(t("noLines", { company }));
-    else problems.push(answer.reason.message);
-  });
+  if (note) {
+    state.period = other;
+    writeAddress();
+  }
+  ({ shown, problems } = found);
+  noted = note;
   $("statement-table").setAttribute("aria-busy", "false");
   draw();
+}
+
+/** What is stored of all companies with columns of a length, and what is wrong with the others. */
+async function statements(period) {
+  const query = parameters();
+  query.set("period", period);
+  const answers = await Promise.allSettled(state.companies.map((name) => get(addressOf(name, query))));
+  const found = { shown: [], problems: [] };
+  answers.forEach((answer, place) => {
+    const company = state.companies[place];
+    if (answer.value?.lines.length) found.shown.push({ asked: company, ...answer.value });
+    else if (answer.value || answer.reason.status === 404) found.problems.push(t("noLines", { company, length: t(`of_${period}`) }));
+    else found.problems.push(answer.reason.message);
+  });
+  return found;
 }
 
 function change(more) {
@@ -246,6 +269,8 @@ function drawChoice() {
 function draw() {
   drawChoice();
   drawTable();
+  $("company-note").textContent = noted && shown.length ? t(noted) : "";
+  show($("company-note"), noted && shown.length > 0);
   problem(problems);
 }
 
@@ -300,6 +325,7 @@ export function startCompanies() {
   for (const name of ["period", "years", "basis"]) {
     $(`statement-${name}`).addEventListener("change", () => {
       const given = $(`statement-${name}`).value;
+      isPeriodChosen ||= name === "period";
       change({ [name]: name === "years" ? Number(given) : given });
     });
   }

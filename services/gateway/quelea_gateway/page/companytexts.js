@@ -47,5 +47,9 @@ export const COMPANY_TEXTS = {
   cellEarlier: ["stated before as {value} ({title})", "此前披露为 {value}（{title}）"],
   markFailed: ["breaks an identity of accounting", "不满足勾稽关系"],
   markRestated: ["an older document states it otherwise", "早前文件数值不同"],
-  noLines: ["{company}: no such statement in the stored documents.", "{company}：已入库的文档中没有相应报表。"],
+  noLines: ["{company}: no such {length} statement in the stored documents.", "{company}：已入库的文档中没有相应的{length}报表。"],
+  of_annual: ["yearly", "年度"],
+  of_quarterly: ["quarterly", "季度"],
+  only_annual: ["No quarters are stored; these are years.", "未收录季度报表，以下为年度数据。"],
+  only_quarterly: ["No years are stored; these are quarters.", "未收录年度报表，以下为季度数据。"],
 };

@@ -142,7 +142,7 @@ async function drawPdf(mine) {
   const [document_, boxes] = await Promise.all([
     documentOf(documentId),
     // The page is shown whatever becomes of the boxes.
-    span ? get(`${path(documentId)}/pages/${number}/boxes${query}`).catch(() => ({ boxes: [], found: 0, reason: "" })) : null,
+    span ? get(`${path(documentId)}/pages/${number}/boxes${query}`).catch((error) => ({ boxes: [], found: 0, failed: error.message })) : null,
   ]);
   const page = await document_.getPage(number);
   if (mine !== turn) return;
@@ -168,7 +168,8 @@ async function drawPdf(mine) {
   if (mine !== turn) return;
   for (const box of boxes?.boxes ?? []) sheet.append(marker(viewport, box));
   $("viewer-page").replaceChildren(sheet);
-  tell(boxes ? boxes.found : null, boxes?.reason);
+  if (boxes?.failed) say("viewerUnmarked", { why: boxes.failed });
+  else tell(boxes ? boxes.found : null, boxes?.reason);
   toQuote(sheet.querySelector(".quote-box"));
 }
 

@@ -19,7 +19,8 @@ import io
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from quelea_kit.errors import NotFound, Unavailable
@@ -27,6 +28,12 @@ from quelea_kit.files.storage import PART, Storage
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _GZIP_LEVEL = 3
+_GZIP = 16 + zlib.MAX_WBITS
+"""How zlib is told to read what gzip wrote."""
+_HEADER_BYTES = 8 << 10
+"""Of a file's beginning in which its header is looked for, packed."""
+_HEADER_TEXT = 64 << 10
+"""Likewise, unpacked."""
 _BROKEN_SECONDS = 3600.0
 _NO_DOCUMENT = "There is no document with this id."
 T = TypeVar("T")
@@ -173,8 +180,20 @@ class Blobs:
             document_id: The document.
             stored: Only when it is a document; not when it is a page that was just read for an answer.
         """
-        lines = self._lines(document_id, stored=stored)
-        return None if lines is None else dict(json.loads(lines[0]))
+        return next(self.headers(document_id, stored=stored), None)
+
+    def headers(self, document_id: str, *, stored: bool = False) -> Iterator[dict[str, Any]]:
+        """What was stored under the id: with the document, then with a page that was read for an answer.
+
+        Nothing but the header is read, whatever the document's size, and whoever goes on to the end asks the store as
+        often for a document that is there as for one that is not.
+        """
+        if not _ID.fullmatch(document_id):
+            return
+        for kind in ("documents",) if stored else ("documents", "web"):
+            line = self._first_line(f"{self._folder(document_id, kind)}/pages.gz")
+            if line is not None:
+                yield dict(json.loads(line))
 
     def page(self, document_id: str, number: int) -> tuple[dict[str, Any], str]:
         """The header and the text of one page; NotFound when there is no such page or document."""
@@ -198,13 +217,24 @@ class Blobs:
         self._storage.delete_folder(folder)
         return True
 
-    def _lines(self, document_id: str, *, stored: bool = False) -> list[bytes] | None:
+    def _lines(self, document_id: str) -> list[bytes] | None:
         if not _ID.fullmatch(document_id):
             return None
         packed = self._cat(f"{self._folder(document_id)}/pages.gz")
-        if packed is None and not stored:
+        if packed is None:
             packed = self._cat(f"{self._folder(document_id, 'web')}/pages.gz")
         return None if packed is None else gzip.decompress(packed).split(b"\n")
+
+    def _first_line(self, path: str) -> bytes | None:
+        try:
+            begun = self._storage.read(path, end=_HEADER_BYTES)
+        except FileNotFoundError:
+            return None
+        line, newline, _ = zlib.decompressobj(wbits=_GZIP).decompress(begun, _HEADER_TEXT).partition(b"\n")
+        if newline:
+            return line
+        packed = self._cat(path)  # longer than headers are
+        return None if packed is None else gzip.decompress(packed).partition(b"\n")[0]
 
     def _cat(self, path: str) -> bytes | None:
         try:

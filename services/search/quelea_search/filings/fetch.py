@@ -171,14 +171,14 @@ class FilingFetch:
             known = names.find(wanted.company)
             if known is None:
                 near = await asyncio.to_thread(names.nearest, wanted.company)
-                raise no_such_company(wanted.company, Source.EDGAR, near)
+                raise no_such_company(wanted.company, wanted, near)
             number = known.id
         call = edgar.submissions(number)
         try:
             data = await session.get(call)
         except NotFound as error:
             if error.reason == NotFound.reason and cik(wanted.company):
-                raise no_such_company(wanted.company, Source.EDGAR, ()) from error
+                raise no_such_company(wanted.company, wanted, ()) from error
             raise
         company, filings, older = edgar.read_submissions(data, call.url)
         for more, days in older[: edgar.MOST_OLDER]:
@@ -202,7 +202,8 @@ class FilingFetch:
         asked = stock_code(wanted.company) or wanted.company
         company = names.find(asked)
         if company is None:
-            raise no_such_company(wanted.company, Source.CNINFO, await asyncio.to_thread(names.nearest, wanted.company))
+            near = await asyncio.to_thread(names.nearest, wanted.company)
+            raise no_such_company(wanted.company, wanted, near)
         filings: list[Filing] = []
         for report in wanted.forms:
             for page in range(1, _MOST_PAGES + 1):

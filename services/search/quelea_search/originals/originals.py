@@ -15,7 +15,7 @@ from quelea_search.adapters.formats.html_as_filed import AsFiled
 from quelea_search.adapters.formats.pdf_spans import LocatedSpan
 from quelea_search.core.errors import CrashedReader, ReadTimeout, TooLarge, Unreadable
 from quelea_search.core.media_types import of_original
-from quelea_search.document_reach import is_reached, no_document
+from quelea_search.document_reach import reached_header
 from quelea_search.originals import process_work
 from quelea_search.settings import SearchSettings
 from quelea_search.web.parsing_pool import Refused
@@ -59,9 +59,7 @@ class Originals:
         return await asyncio.to_thread(self._describe, document_id)
 
     def _describe(self, document_id: str) -> Original:
-        header = self._blobs.header(document_id)
-        if header is None or not is_reached(header):
-            raise no_document()
+        header = reached_header(self._blobs, document_id)
         start = self._blobs.read_original(document_id, 0, _START)
         filename = str(header.get("filename", ""))
         return Original(filename, of_original(start, filename), self._blobs.original_size(document_id))

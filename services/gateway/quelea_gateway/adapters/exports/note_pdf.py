@@ -149,7 +149,8 @@ def _runs(runs: tuple[Run, ...], styles: _Styles) -> str:
 def _figures(note: Note, styles: _Styles) -> Table:
     say = note.words
     head = [say("figure"), say("period"), say("value"), say("unit"), say("source")]
-    rows: list[list[Any]] = [[Paragraph(f"<b>{_safe(text)}</b>", styles.cell) for text in head]]
+    looks = [styles.right if text == say("value") else styles.cell for text in head]
+    rows: list[list[Any]] = [[Paragraph(f"<b>{_safe(text)}</b>", look) for text, look in zip(head, looks, strict=True)]]
     spans = []
     for one in note.figures:
         rows.append(_figure(one, styles))

@@ -119,7 +119,7 @@ def _answer_figures(book: Workbook, figures: Sequence[Mapping[str, Any]], link: 
         stated = figure["operands"][0] if figure["operands"] and not figure["metric"] else {}
         name = figure["metric"].replace("_", " ") or stated.get("label", "")
         _figure_row(sheet, row, figure["company"], name, figure, figure["operands"], link)
-        _write(sheet, row, 7, figure["formula"])
+        _write(sheet, row, 7, figure["formula"] if figure["metric"] else "")  # of a stated one it is "{0}"
         if figure["growth"]:
             _write(sheet, row, 8, f"{figure['growth']} %")
         row += 1

@@ -19,11 +19,31 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from quelea_kit.errors import Conflict, NotFound, TooLarge, Unavailable
+from quelea_kit.errors import Conflict, NotFound, TooLarge
 from quelea_kit.files.disk import Disk
+from quelea_kit.logging import get_logger
 
-from quelea_gateway.adapters.stores.file_store import TIMED_ID, FileStore, folder_of, make_id, to_json
-from quelea_gateway.core.chats.conversations import Conversation, Said, SavedTurn, fold_text, matches, without
+from quelea_gateway.adapters.stores.file_store import (
+    TIMED_ID,
+    FileStore,
+    Unreadable,
+    folder_of,
+    make_id,
+    readable,
+    to_json,
+)
+from quelea_gateway.core.chats.conversations import (
+    Conversation,
+    Forgotten,
+    Said,
+    SavedTurn,
+    fold_text,
+    matches,
+    without,
+)
+from quelea_gateway.core.evaluation.feedback import Feedback
+
+log = get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -110,10 +130,21 @@ class ConversationStore(FileStore):
         """
         await self._do(self._mark, owner, conversation_id, said, thumb)
 
-    async def forget(self, document_id: str) -> int:
-        """Take a document's words out of everybody's answers; how many had some.
+    async def unmark(self, owner: str, deleted: Feedback, before: Feedback | None) -> None:
+        """Show a thumb no more that was deleted, wherever it is the last one on an answer.
 
-        Documents of two tenants never share an id, so no other tenant's answers are touched.
+        Args:
+            owner: Whose conversations.
+            deleted: The thumb.
+            before: The one that was given on the same answer before it, and counts again.
+        """
+        await self._do(self._unmark, owner, deleted, before)
+
+    async def forget(self, document_id: str) -> Forgotten:
+        """Take a document's words out of everybody's answers.
+
+        Documents of two tenants never share an id, so no other tenant's answers are touched. One that cannot be read is
+        left, counted and logged.
         """
         return await self._do(self._forget, document_id)
 
@@ -177,19 +208,26 @@ class ConversationStore(FileStore):
             self._write_head(owner, head.with_turn(turn))
         return turn
 
+    def _unmark(self, owner: str, deleted: Feedback, before: Feedback | None) -> None:
+        for head in (one for one in self._each(self._head_if_readable, owner, self._ids(owner)) if one):
+            for turn_id in (one for one, said in head.said.items() if said.text == deleted.answer):
+                with self._writing, contextlib.suppress(Unreadable):
+                    turn = self._turn(owner, turn_id, head.id)
+                    if turn and turn.thumb and deleted.is_shown_by(turn.thumb):
+                        self._write_turn(owner, head.id, replace(turn, thumb=before.mark if before else None))
+
     def _mark(self, owner: str, conversation_id: str, given: Said, thumb: Mapping[str, Any]) -> None:
         with self._writing:
             head = self._head(owner, conversation_id)
             fitting = [(said == given, one) for one, said in head.said.items() if said.text == given.text]
             for _, turn_id in sorted(fitting, reverse=True):
                 if turn := self._turn(owner, turn_id, head.id):
-                    marked = replace(turn, thumb=thumb)
-                    self._storage.write(f"{folder_of(owner)}/{head.id}/{turn_id}.json", to_json(marked.as_dict()))
+                    self._write_turn(owner, head.id, replace(turn, thumb=thumb))
                     return
 
-    def _forget(self, document_id: str) -> int:
+    def _forget(self, document_id: str) -> Forgotten:
         named = document_id.encode()
-        changed = 0
+        changed = unreadable = 0
         for owner in self._storage.names(""):
             for head_id in self._kept(owner):
                 turns = [f"{owner}/{head_id}/{one}.json" for one in self._kept(f"{owner}/{head_id}")]
@@ -197,12 +235,16 @@ class ConversationStore(FileStore):
                     with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                         stored = self._storage.read(path)
                         if named in stored:
-                            self._rewrite(f"{owner}/{head_id}.json", path, document_id)
-                            changed += 1
-        return changed
+                            try:
+                                self._rewrite(f"{owner}/{head_id}.json", path, document_id)
+                                changed += 1
+                            except Unreadable as error:  # the others are forgotten all the same
+                                unreadable += 1
+                                log.warning("not_forgotten", document=document_id, file=path, why=error.message)
+        return Forgotten(changed, unreadable)
 
     def _rewrite(self, head_path: str, turn_path: str, document_id: str) -> None:
-        with self._writing, _readable(turn_path):
+        with self._writing, readable(turn_path):
             turn = without(SavedTurn.from_dict(json.loads(self._storage.read(turn_path))), document_id)
             head = Conversation.from_dict(json.loads(self._storage.read(head_path)))
             said = {**head.said, turn.id: Said(turn.question, turn.text)}
@@ -246,16 +288,24 @@ class ConversationStore(FileStore):
             stored = self._storage.read(f"{folder_of(owner)}/{conversation_id}.json")
         except FileNotFoundError:  # deleted meanwhile
             return None
-        with _readable(f"conversation {conversation_id}"):
+        with readable(f"conversation {conversation_id}"):
             return Conversation.from_dict(json.loads(stored))
+
+    def _head_if_readable(self, owner: str, conversation_id: str) -> Conversation | None:
+        with contextlib.suppress(Unreadable):
+            return self._head_or_none(owner, conversation_id)
+        return None
 
     def _turn(self, owner: str, turn_id: str, conversation_id: str) -> SavedTurn | None:
         try:
             stored = self._storage.read(f"{folder_of(owner)}/{conversation_id}/{turn_id}.json")
         except FileNotFoundError:
             return None
-        with _readable(f"turn {turn_id}"):
+        with readable(f"turn {turn_id}"):
             return SavedTurn.from_dict(json.loads(stored))
+
+    def _write_turn(self, owner: str, conversation_id: str, turn: SavedTurn) -> None:
+        self._storage.write(f"{folder_of(owner)}/{conversation_id}/{turn.id}.json", to_json(turn.as_dict()))
 
     def _write_head(self, owner: str, head: Conversation) -> None:
         self._storage.write(f"{folder_of(owner)}/{head.id}.json", to_json(head.as_dict()))
@@ -263,15 +313,6 @@ class ConversationStore(FileStore):
     def _each(self, read: Callable[..., T], owner: str, ids: list[str], *more: Any) -> Iterator[T]:
         """Several at once, in their order: an object store takes its time for each."""
         return self._readers.map(lambda one: read(owner, one, *more), ids)
-
-
-@contextlib.contextmanager
-def _readable(what: str) -> Iterator[None]:
-    """Unavailable for what is stored and is not ours."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unavailable(f"The {what} cannot be read: {type(error).__name__}.") from error
 
 
 def _now() -> str:

@@ -12,12 +12,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from quelea_kit.errors import Conflict, NotFound, Unavailable
+from quelea_kit.errors import Conflict, NotFound
 from quelea_kit.files.disk import Disk
+from quelea_kit.logging import get_logger
 
-from quelea_gateway.adapters.stores.file_store import TIMED_ID, FileStore, check_token, folder_of, make_id, to_json
+from quelea_gateway.adapters.stores.file_store import (
+    TIMED_ID,
+    FileStore,
+    Unreadable,
+    check_token,
+    folder_of,
+    make_id,
+    readable,
+    to_json,
+)
 from quelea_gateway.core.answers.notices import say
+from quelea_gateway.core.chats.conversations import Forgotten
 from quelea_gateway.core.evaluation.feedback import Feedback
+
+log = get_logger(__name__)
 
 
 class FeedbackStore(FileStore):
@@ -36,6 +49,9 @@ class FeedbackStore(FileStore):
     async def add(self, owner: str, given: Feedback) -> Feedback:
         """Store a thumb under an id of its time; returns it with id and time.
 
+        One that says what the owner's newest says is that one, sent again by a caller who did not hear that it was
+        stored.
+
         Raises:
             Conflict: The key has as many as are kept.
             DiskFull: The disk takes nothing new.
@@ -47,19 +63,27 @@ class FeedbackStore(FileStore):
         check_token(before)
         return await self._do(self._newest, owner, limit, before, thumbs)
 
+    async def get(self, owner: str, feedback_id: str) -> Feedback:
+        """One. Raises NotFound, Unavailable."""
+        return await self._do(self._get, owner, feedback_id)
+
     async def delete(self, owner: str, feedback_id: str) -> None:
         """Forget one. Raises NotFound."""
         await self._do(self._delete, owner, feedback_id)
 
-    async def forget(self, document_id: str) -> int:
-        """Take the answers that cite a document out of everybody's thumbs; how many did.
+    async def forget(self, document_id: str) -> Forgotten:
+        """Take the answers that cite a document out of everybody's thumbs.
 
-        Documents of two tenants never share an id, so no other tenant's thumbs are touched.
+        Documents of two tenants never share an id, so no other tenant's thumbs are touched. One that cannot be read is
+        left, counted and logged.
         """
         return await self._do(self._forget, document_id)
 
     def _add(self, owner: str, given: Feedback) -> Feedback:
         self._check_disk()
+        with contextlib.suppress(Unreadable):
+            if (newest := self._newest(owner, 1, "", ())) and given.repeats(newest[0]):
+                return newest[0]
         if len(self._storage.names(folder_of(owner))) >= self._most:
             raise Conflict(
                 f"This key has {self._most:,} thumbs, and no more are kept: export them "
@@ -85,14 +109,23 @@ class FeedbackStore(FileStore):
                 found.append(stored)
         return found
 
+    def _get(self, owner: str, feedback_id: str) -> Feedback:
+        name = self._name(owner, feedback_id)
+        with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+            return _read(self._storage.read(name), feedback_id)
+        raise _unknown(feedback_id)
+
     def _delete(self, owner: str, feedback_id: str) -> None:
+        self._storage.delete(self._name(owner, feedback_id))
+
+    def _name(self, owner: str, feedback_id: str) -> str:
         name = f"{folder_of(owner)}/{feedback_id}.json"
         if not TIMED_ID.fullmatch(feedback_id) or not self._storage.exists(name):
-            raise NotFound(f"There is no feedback {feedback_id[:64]!r}.")
-        self._storage.delete(name)
+            raise _unknown(feedback_id)
+        return name
 
-    def _forget(self, document_id: str) -> int:
-        changed = 0
+    def _forget(self, document_id: str) -> Forgotten:
+        changed = unreadable = 0
         for owner in self._storage.names(""):
             for name in self._storage.names(owner):
                 feedback_id = name.removesuffix(".json")
@@ -101,14 +134,21 @@ class FeedbackStore(FileStore):
                 with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                     stored = self._storage.read(f"{owner}/{name}")
                     if document_id.encode() in stored:
-                        kept = replace(_read(stored, feedback_id), answer=say("forgotten", "en"))
+                        try:
+                            kept = replace(_read(stored, feedback_id), answer=say("forgotten", "en"))
+                        except Unreadable as error:  # the others are forgotten all the same
+                            unreadable += 1
+                            log.warning("not_forgotten", document=document_id, file=name, why=error.message)
+                            continue
                         self._storage.write(f"{owner}/{name}", to_json(kept.as_dict()))
                         changed += 1
-        return changed
+        return Forgotten(changed, unreadable)
+
+
+def _unknown(feedback_id: str) -> NotFound:
+    return NotFound(f"There is no feedback {feedback_id[:64]!r}.")
 
 
 def _read(stored: bytes, feedback_id: str) -> Feedback:
-    try:
+    with readable(f"feedback {feedback_id}"):
         return Feedback.from_dict(json.loads(stored))
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unavailable(f"The feedback {feedback_id} cannot be read: {type(error).__name__}.") from error

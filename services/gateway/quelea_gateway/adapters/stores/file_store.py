@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import hashlib
 import json
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from quelea_kit.errors import Unavailable
 from quelea_kit.files.disk import Disk
 from quelea_kit.files.storage import Storage
 from quelea_kit.paging import unknown_token
@@ -43,6 +45,19 @@ def check_token(before: str, pattern: re.Pattern[str] = TIMED_ID) -> None:
 def to_json(value: Any) -> bytes:
     """The bytes of a file; half a surrogate pair becomes a question mark."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class Unreadable(Unavailable):
+    """What is stored is not ours: cut off, or changed by somebody."""
+
+
+@contextlib.contextmanager
+def readable(what: str) -> Iterator[None]:
+    """Unreadable for what is stored and is not ours."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Unreadable(f"The {what} cannot be read: {type(error).__name__}.") from error
 
 
 class FileStore:

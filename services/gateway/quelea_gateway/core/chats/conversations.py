@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from quelea_gateway.core.answers.notices import say
 from quelea_gateway.core.model import Turn
@@ -34,7 +34,7 @@ class SavedTurn:
     group: str = ""
     """Turns of one group answer one question side by side; empty of a turn by itself."""
     thumb: Mapping[str, Any] | None = None
-    """The last one that was given on it: thumb, why, reasons."""
+    """The last one that was given on it: its id, thumb, why, reasons. One of an earlier version has no id."""
 
     @property
     def text(self) -> str:
@@ -59,6 +59,15 @@ class SavedTurn:
         turn = cls(**value)
         str(turn.answer["answer"])
         return turn
+
+
+class Forgotten(NamedTuple):
+    """What became of the saved answers, or of the thumbs, that name a document which is to be forgotten."""
+
+    changed: int
+    """They say nothing of it any more."""
+    unreadable: int
+    """They could not be read, and are as they were."""
 
 
 _QUOTED = ("citations", "further_reading")

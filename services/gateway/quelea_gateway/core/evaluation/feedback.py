@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Thumb = Literal["up", "down"]
@@ -55,3 +56,16 @@ class Feedback:
                 "reasons": tuple(value.get("reasons", ())),  # thumbs of an earlier version have none
             }
         )
+
+    def repeats(self, other: Feedback) -> bool:
+        """Whether it says what another says, of the same answer."""
+        return replace(self, id=other.id, created=other.created) == other
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """What a saved answer shows of it."""
+        return {"id": self.id, "thumb": self.thumb, "why": self.why, "reasons": list(self.reasons)}
+
+    def is_shown_by(self, mark: Mapping[str, Any]) -> bool:
+        """Whether a saved answer shows it; a mark of an earlier version has no id, and is known by what it says."""
+        return dict(mark) in (self.mark, {name: value for name, value in self.mark.items() if name != "id"})

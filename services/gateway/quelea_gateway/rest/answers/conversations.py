@@ -67,6 +67,7 @@ class ConversationsOut(ListOut):
 class SavedThumbOut(BaseModel):
     """A thumb on a saved answer."""
 
+    id: str = Field(default="", description="As DELETE /v1/feedback/{id} takes it; empty of an earlier version's.")
     thumb: Thumb
     why: str
     reasons: list[Reason]

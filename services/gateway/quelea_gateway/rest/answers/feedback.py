@@ -10,8 +10,10 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_kit.text_fields import check_length
 
+from quelea_gateway.adapters.stores.file_store import Unreadable
 from quelea_gateway.core.chats.conversations import Said
 from quelea_gateway.core.evaluation import feedback as core
+from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.state import gateway_of, key_of
@@ -22,6 +24,8 @@ router = APIRouter(tags=["feedback"])
 MOST_QUESTION = 8000
 MOST_ANSWER = 20_000
 MOST_WHY = 2000
+_EARLIER = 50
+"""Thumbs before a deleted one among which that is looked for which counts again."""
 _PATH = "/v1/feedback"
 
 
@@ -79,7 +83,8 @@ class FeedbackListOut(ListOut):
 async def give(body: FeedbackIn, request: Request) -> FeedbackOut:
     """Whether an answer helped, and why. Answers are not stored, so question and answer come along.
 
-    A later thumb on the same question and answer stands beside the earlier one; an export takes the later.
+    A later thumb on the same question and answer stands beside the earlier one; an export takes the later. The last one
+    sent again is that one: after a failure a caller may repeat it.
     """
     if not body.question.strip() or not body.answer.strip():
         field = "answer" if body.question.strip() else "question"
@@ -105,8 +110,8 @@ async def _add(request: Request, given: core.Feedback, body: FeedbackIn) -> core
         await gateway.conversations.check(owner, body.conversation_id)
     stored = await gateway.feedback.add(owner, given)
     if body.conversation_id:
-        thumb = {"thumb": stored.thumb, "why": stored.why, "reasons": list(stored.reasons)}
-        await gateway.conversations.mark(owner, body.conversation_id, Said(stored.question, stored.answer), thumb)
+        said = Said(stored.question, stored.answer)
+        await gateway.conversations.mark(owner, body.conversation_id, said, stored.mark)
     return stored
 
 
@@ -133,6 +138,19 @@ async def listed(
     _PATH + "/{feedback_id}", status_code=204, response_class=Response, responses=ERRORS, summary="Delete a thumb"
 )
 async def delete(feedback_id: Annotated[str, Path(max_length=64)], request: Request) -> Response:
-    """Forgets it, question and answer with it."""
-    await while_there(request, gateway_of(request).feedback.delete(key_of(request), feedback_id))
+    """Forgets it, question and answer with it; a saved answer that showed it shows the one before it, or none."""
+    await while_there(request, _delete(gateway_of(request), key_of(request), feedback_id))
     return Response(status_code=204)
+
+
+async def _delete(gateway: Gateway, owner: str, feedback_id: str) -> None:
+    try:
+        given = await gateway.feedback.get(owner, feedback_id)
+    except Unreadable:  # nobody knows which answer it is on
+        await gateway.feedback.delete(owner, feedback_id)
+        return
+    earlier = await gateway.feedback.newest(owner, _EARLIER, before=feedback_id)
+    on_it = (one for one in earlier if (one.question, one.answer) == (given.question, given.answer))
+    # First, so that a call that fails half way can be made again.
+    await gateway.conversations.unmark(owner, given, next(on_it, None))
+    await gateway.feedback.delete(owner, feedback_id)

@@ -56,7 +56,7 @@ def challenge_of(gateway: Gateway, scope: MutableMapping[str, Any], *, with_cred
         with_credentials: Whether he sent a key or a token, which was not taken (RFC 6750).
     """
     sign_in = _sign_in(gateway)
-    if sign_in is None or scope["path"] != MCP_PATH:
+    if sign_in is None or scope["path"].rstrip("/") != MCP_PATH:
         return ""
     said = [f'resource_metadata="{base_url_of(gateway, scope)}{_WELL_KNOWN}"']
     if sign_in.scopes:

@@ -10,11 +10,14 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
+from quelea_kit.errors import NotFound
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_kit.reach import DEFAULT_COLLECTION, enter
 
-from quelea_gateway.core.callers.access import Right
+from quelea_gateway.core.callers import audit
+from quelea_gateway.core.callers.access import Principal, Right
 from quelea_gateway.core.model import Citation
+from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
@@ -92,6 +95,11 @@ class DeletedOut(BaseModel):
     passages: int
     answers_forgotten: int = Field(
         default=0, description="Saved answers that quoted it and do no longer: with `forget_quotes` alone."
+    )
+    unreadable: int = Field(
+        default=0,
+        description="Saved answers and thumbs that name it, could not be read, and are as they were; the gateway's log "
+        "names their files (`not_forgotten`).",
     )
 
 
@@ -184,21 +192,42 @@ async def delete(
         bool,
         Query(
             description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; "
-            "the key needs the right to manage its collection. Left out: they keep their quotes, and show that it was "
-            "removed."
+            "the key needs the right to manage its collection. Of a document that is not there any more an "
+            "administrator may have them taken out. Left out: they keep their quotes, and show that it was removed."
         ),
     ] = False,
 ) -> DeletedOut:
     """Removes it everywhere: index, parsed text, original bytes. The key needs the right to write its collection."""
-    gateway, principal, forgotten = gateway_of(request), principal_of(request), 0
+    gateway, principal, out = (
+        gateway_of(request),
+        principal_of(request),
+        DeletedOut(document_id=document_id, passages=0),
+    )
     enter(await deletable(gateway.retriever, principal, document_id))
     if forget_quotes:  # first, so that a call that fails half way can be made again
-        found = await gateway.retriever.document(document_id)
+        audit.note("forget_quotes", "true")
+        out = await _forget(gateway, principal, out)
+    try:
+        out.passages = await gateway.search.delete(document_id)
+    except NotFound:
+        if not (out.answers_forgotten or out.unreadable):
+            raise
+    return out
+
+
+async def _forget(gateway: Gateway, principal: Principal, out: DeletedOut) -> DeletedOut:
+    """Take a document's words out of what is saved."""
+    try:
+        found = await gateway.retriever.document(out.document_id)
+    except NotFound:  # nobody knows any more in which collection it was
+        if not principal.administrator:
+            raise
+    else:
         principal.require(Right.MANAGE, found.metadata.collection or DEFAULT_COLLECTION)
-        forgotten = await gateway.conversations.forget(document_id)
-        await gateway.feedback.forget(document_id)
-    passages = await gateway.search.delete(document_id)
-    return DeletedOut(document_id=document_id, passages=passages, answers_forgotten=forgotten)
+    answers = await gateway.conversations.forget(out.document_id)
+    thumbs = await gateway.feedback.forget(out.document_id)
+    unreadable = answers.unreadable + thumbs.unreadable
+    return out.model_copy(update={"answers_forgotten": answers.changed, "unreadable": unreadable})
 
 
 def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> PageOut:

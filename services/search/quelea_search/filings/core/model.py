@@ -133,10 +133,13 @@ def check_years(years: int, default: int) -> int:
     return years or default
 
 
-def no_such_company(asked: str, source: Source, near: Sequence[Company]) -> NotFound:
-    """The error of a company that a source does not know, with those whose names are near."""
-    place = {Source.EDGAR: "EDGAR", Source.CNINFO: "cninfo"}[source]
+def no_such_company(asked: str, wanted: Wanted, near: Sequence[Company]) -> NotFound:
+    """The error of a company that a source does not know, or a recording of it, with those whose names are near."""
+    place = {Source.EDGAR: "EDGAR", Source.CNINFO: "cninfo"}[wanted.source]
     shown = ", ".join(f"{one.ticker} ({one.name})" for one in near)
     hint = f" Did you mean {shown}?" if shown else " Try its ticker, its full name, or on EDGAR its CIK."
+    if wanted.bundle_ids:
+        place = f"The recording of {place}"
+        hint = f" It has {shown}." if shown else " It answers for the companies that it was made of alone."
     details = {"suggestions": ", ".join(one.ticker for one in near)} if near else None
     return NotFound(f"{place} has no company {asked[:80]!r}.{hint}", details=details)
