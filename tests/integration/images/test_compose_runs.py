@@ -22,9 +22,9 @@ from support.sandbox import engine_must_be_there
 
 FILE = Path(__file__).parents[3] / "deploy/compose/compose.yaml"
 HELM_TEST = FILES / "helm_test.py"
-STEP_SECONDS = 300
+STEP_SECONDS = 600
 """Longest wait for one command of Compose."""
-READY_SECONDS = 480
+READY_SECONDS = 600
 """Ten processes start at once."""
 REACH = """
 import socket, sys
