@@ -99,6 +99,8 @@ def _spread_over_groups(lines: Sequence[list[str]], texts: list[list[str]]) -> b
         behind = len(texts) - at - groups * width
         if not groups or behind < 0 or len(over) - lead != groups + behind:
             continue
+        if not at and not behind:
+            continue  # nothing but groups: every line is spread evenly
         if not all(map(_names_year, over[lead : lead + groups])):
             continue
         grouped = over[lead : lead + groups]
