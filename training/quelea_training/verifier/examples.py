@@ -110,17 +110,17 @@ def make(passages: Sequence[Passage], most: int, max_tokens: int, seed: int) -> 
     chance.shuffle(told)
     used: Counter[str] = Counter()
     found: list[Example] = []
-    for number, one in enumerate(told):
+    for number, each in enumerate(told):
         if len(found) >= most:
             break
-        if one.is_true:
-            found.append(_example(one.text, one, one.passage, SUPPORTED, one.kind, max_tokens))
-        if one.false:
-            kind = min(one.false, key=lambda name: (used[name], name))
+        if each.is_true:
+            found.append(_example(each.text, each, each.passage, SUPPORTED, each.kind, max_tokens))
+        if each.false:
+            kind = min(each.false, key=lambda name: (used[name], name))
             used[kind] += 1
-            found.append(_example(one.false[kind], one, one.passage, FALSE, kind, max_tokens))
-        if number % 2 == 0 and (other := _silent(one, by_document[one.passage.document], passages, chance)):
-            found.append(_example(one.text, one, other, UNSAID, "elsewhere", max_tokens))
+            found.append(_example(each.false[kind], each, each.passage, FALSE, kind, max_tokens))
+        if number % 2 == 0 and (other := _silent(each, by_document[each.passage.document], passages, chance)):
+            found.append(_example(each.text, each, other, UNSAID, "elsewhere", max_tokens))
     found = found[:most]
     chance.shuffle(found)
     return found

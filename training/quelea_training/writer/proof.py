@@ -16,7 +16,7 @@ from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import RowFile, RunFolder, hash_file, write_json
 from quelea_kit.errors import QueleaError
 
-from quelea_training.writer.drafts import FALL, figures, is_said, markers
+from quelea_training.writer.drafts import FALL, Unit, figures, is_said, markers
 from quelea_training.writer.generator import Generator, Limits, running_generator
 from quelea_training.writer.model import PRODUCT, SAMPLES, Sample
 
@@ -52,7 +52,7 @@ def judge(sample: Sample, text: str, declined: bool) -> Judged:
 def _has_figure(sample: Sample, text: str) -> bool:
     """Whether the answer's first statement with a figure has the right one; the sample's own answer says its unit."""
     wanted = Decimal(sample.figure)
-    unit = next((one.unit for one in figures(sample.output) if abs(one.value) == abs(wanted)), "")
+    unit: Unit = next((one.unit for one in figures(sample.output) if abs(one.value) == abs(wanted)), "")
     if not unit and "= %" in sample.output:
         unit = "%"
     fall_asked = bool(FALL.search(sample.question))
