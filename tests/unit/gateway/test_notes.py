@@ -13,7 +13,7 @@ import pytest
 from quelea_gateway.adapters.exports.note_docx import note_docx
 from quelea_gateway.adapters.exports.note_pdf import note_pdf
 from quelea_gateway.adapters.exports.spreadsheet import answer_workbook
-from quelea_gateway.core.answers.note import charts, note, shown
+from quelea_gateway.core.answers.note import charts, note, write_value
 
 
 def operand(label: str, concept: str, value: str, year: int, number: int = 1, unit: str = "USD") -> dict[str, Any]:
@@ -107,7 +107,7 @@ def test_the_text_is_read_as_markdown_and_only_sources_are_links() -> None:
     ],
 )
 def test_values_are_scaled_for_reading(value: str, unit: str, language: str, read: tuple[str, str]) -> None:
-    assert shown(value, unit, language) == read
+    assert write_value(value, unit, language) == read
 
 
 def test_charts_are_of_lines_with_two_points_and_operands_of_a_change_count() -> None:
