@@ -71,8 +71,8 @@ def _span_of_months(match: re.Match[str]) -> str:
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), normalise_periods)
-    for pattern, normalise_periods in (
+    (re.compile(pattern, re.IGNORECASE), rule)
+    for pattern, rule in (
         # Dec 2022, the Dec quarter
         (rf"\b(?P<m>{MONTH})\b\.?(?=\s{{1,3}}(?:quarter\b|{YEAR}|\d{{1,2}},?\s{{1,3}}{YEAR}))", _full_month),
         # July to September 2023, 2023年7至9月; 四月一日

@@ -77,7 +77,7 @@ class Group:
 
     expression: Expression
     unit: str = ""
-    label_prompt: bool = False
+    labelled: bool = False
 
     @property
     def pointer(self) -> Pointer | None:
@@ -135,7 +135,7 @@ def parse_group(text: str) -> Group | None:
     if len(tokens) > _MOST_TOKENS:
         raise Malformed("it is too long")
     parser = _Parser(tokens)
-    return Group(parser.parse(), _unit(unit), parser.label_prompt)
+    return Group(parser.parse(), _unit(unit), parser.labelled)
 
 
 def expression_before_words(text: str) -> int:
@@ -170,7 +170,7 @@ class _Parser:
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
         self._at = 0
-        self.label_prompt = False
+        self.labelled = False
 
     def parse(self) -> Expression:
         found = self._sum()
@@ -226,10 +226,10 @@ class _Parser:
         number: _Token | None = None
         while True:
             if token := self._take("word"):
-                self.label_prompt |= token.text.lower() not in _OF_AMOUNTS and not _is_of_amounts(token.text)
+                self.labelled |= token.text.lower() not in _OF_AMOUNTS and not _is_of_amounts(token.text)
             elif token := self._take("number") or self._take("negative"):
                 if number:  # the one before was of the words: "2023 sales 81,797 [1]"
-                    self.label_prompt = True
+                    self.labelled = True
                 number = token
             else:
                 break

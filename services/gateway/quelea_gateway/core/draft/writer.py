@@ -174,7 +174,7 @@ class DraftWriter:
             return self._untraced(shown) if CALCULATES.search(inner) else self._show(inner.strip(), shown)
         if group is None:
             return self._show(f"{{{inner}}}", shown)
-        if isinstance(group.expression, Constant) or (group.pointer and group.label_prompt):
+        if isinstance(group.expression, Constant) or (group.pointer and group.labelled):
             return self._plain(inner, shown)
         return self._figure(group, inner, shown)
 

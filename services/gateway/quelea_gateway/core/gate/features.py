@@ -114,7 +114,7 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
     every = _weights(terms(question))
     names = _names(question)
     wanted, order, numbers = _key_terms(question, names)
-    explain_weights = _weights(wanted)
+    weighed = _weights(wanted)
     there = frozenset().union(*(text.terms for text in best))
     missing = [term for term in wanted if term not in there]
     missing_names = _missing_names(names, best, reading, question)
@@ -129,8 +129,8 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
         **_scores(retrieved, language, foreign_gap),
         "sparse_per_term": max([0.0, *(passage.sparse for passage in passages)]) / max(1, len(every)),
         "words_best": _words_best(every, best, passages[BEST:], language),
-        "terms_covered": _share(explain_weights, there),
-        "terms_best": max((_share(explain_weights, text.terms) for text in best), default=0.0),
+        "terms_covered": _share(weighed, there),
+        "terms_best": max((_share(weighed, text.terms) for text in best), default=0.0),
         "pairs_covered": _pairs(order, best),
         "names_missing": len(missing_names) / len(names) if names else 0.0,
         "years_missing": len(lost_years) / len(years) if years else 0.0,
@@ -191,13 +191,13 @@ def _words_best(every: Mapping[str, float], best: Sequence[_Text], others: Seque
     """The largest share of the terms in one passage; one of the others is cut into words only where it has the
     beginnings of more terms than any passage so far has terms."""
     most = max((_share(every, text.terms) for text in best), default=0.0)
-    explain_weights = [(_beginning(term), weight) for term, weight in every.items()]
-    whole = sum(weight for _, weight in explain_weights)
+    weighed = [(_beginning(term), weight) for term, weight in every.items()]
+    whole = sum(weight for _, weight in weighed)
     for passage in others:
         beside, text, foreign = _said(passage, language)
         if not foreign and whole:
             flat = normalise(f"{beside}\n{text}").replace(",", "")
-            if sum([weight for beginning, weight in explain_weights if beginning in flat]) / whole <= most:
+            if sum([weight for beginning, weight in weighed if beginning in flat]) / whole <= most:
                 continue
         most = max(most, _share(every, _read(beside, text, foreign).terms))
     return most

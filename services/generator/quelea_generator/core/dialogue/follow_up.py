@@ -85,9 +85,8 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
     if not earlier:
         return FollowUp(question, leans=False)
     first = earlier[0] if _COMPARES.search(earlier[0]) else _CONNECTIVE.sub("", earlier[0])
-    found = FollowUp(
-        normalise_periods(first or earlier[0]), leans=False
-    )  # the turns before "And Intel's revenue?" may be gone
+    # The turns before "And Intel's revenue?" may be gone.
+    found = FollowUp(normalise_periods(first or earlier[0]), leans=False)
     part = ""  # of what the whole was asked for: "And Services?" after it is another part
     for turn in map(normalise_periods, [*earlier[1:], question.strip()]):
         if len(turn) > _LONGEST:
