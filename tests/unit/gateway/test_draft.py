@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -104,6 +105,15 @@ def test_a_torn_number_is_quoted_as_it_stands_and_two_numbers_are_none() -> None
     assert len(SOURCES.mended[5].text) == len(TORN.text)
     _, figures = write("员工{74 [6]}人。", "zh")
     assert not figures
+
+
+def test_a_number_that_lost_a_blank_is_quoted_and_placed_to_its_last_digit() -> None:
+    torn = replace(TORN, text="\t2019 年\n存货（元）\t205,021,446. 76\t5")
+    _, (one,) = write_draft("存货{205,021,446.76 [1]}元。", Sources((torn,)), "zh")
+    assert one.figure
+    (operand,) = one.figure.operands
+    assert torn.text[operand.start - torn.start : operand.end - torn.start] == "205,021,446. 76"
+    assert [quote.text for quote in one.quotes] == ["存货（元）\t205,021,446. 76"]
 
 
 @pytest.mark.parametrize(

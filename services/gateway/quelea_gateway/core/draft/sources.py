@@ -121,8 +121,15 @@ class Sources:
         found = self._printed(pointer, number, wanted, rate, mended)
         if found is None:
             return None
-        quote = replace(found.quote, text=passage.text[found.quote.start : found.quote.end])
-        return replace(found, quote=quote)
+        # A blank that was taken out of the number stands behind it: the passage's own number ends one place later.
+        end = found.operand.end - passage.start
+        missing = int(passage.text[end : end + 1].isdigit() and mended.text[end] == " ")
+        behind = max(found.quote.end, end + missing)
+        return replace(
+            found,
+            operand=replace(found.operand, end=found.operand.end + missing),
+            quote=replace(found.quote, end=behind, text=passage.text[found.quote.start : behind]),
+        )
 
     def _scaled(self, found: Source, pointer: Pointer, number: int, wanted: frozenset[str]) -> Source:
         """The figure with the scale and unit that another passage of its document tells where it prints the row too."""
