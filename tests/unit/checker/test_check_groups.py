@@ -16,6 +16,7 @@ WORDS = CheckPassage(
     header="远山风电 · 年报",
 )
 LABELS = CheckPassage("\t2023 年\t2022 年\n营业收入（元）\t318,024,319.30\t320,070,653.13\n研发人员数量（人）\t74\t61")
+SCALED_LABELS = CheckPassage("单位：元\n\t2023 年\t2022 年\n回购（万股）\t3,200\t1,100\n研发人员（千人）\t1.2\t1.1")
 INCOME = CheckPassage(
     "(In millions)\nThree Months Ended June 30,\n\t2025\t2024\nUpstream earnings\t5,402\t7,074", header="Larch · 10-Q"
 )
@@ -32,6 +33,8 @@ def doubted(answer: str, *passages: CheckPassage) -> list[str]:
         (GROUPS, "2023年风机叶片收入占营业收入的9.62%。", "2022年风机叶片收入占营业收入的9.62%。"),
         (WORDS, "2022年风机叶片的直接材料成本为4,144,485.61元。", "2023年风机叶片的直接材料成本为4,144,485.61元。"),
         (LABELS, "2023年营业收入为3.18亿元。", "2023年营业收入为318.02亿元。"),
+        (SCALED_LABELS, "2023年回购3,200万股。", "2023年回购3.2亿股。"),
+        (SCALED_LABELS, "2023年研发人员为1200人。", "2023年研发人员为12万人。"),
         (
             INCOME,
             "Upstream made $5,402 million in the second quarter of 2025, after the $7,074 million of a year before.",

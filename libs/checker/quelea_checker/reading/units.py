@@ -32,7 +32,7 @@ STATEMENT = re.compile(
 )
 MAY_STATE = re.compile(
     r"thousand|illion|000|单位|[万亿千]元|[万亿千](?:美元|港元)"
-    r"|[(（](?:人民币)?(?:元|美元|港元|人|股|吨|台)[)）]"
+    r"|[(（](?:人民币)?(?:万亿|[十百千]?[亿万]|千)?(?:元|美元|港元|人|股|吨|台)[)）]"
     r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
     re.IGNORECASE,
 )
