@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from quelea_fintext.times.period_words import MONTH
+
 _SELL = re.compile(
     r"\bhow much (?:did|does|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)\b"
     r"(?! (?:(?:its|their|the|an?|of) )?(?:\w+ )?"
@@ -14,8 +16,11 @@ _SELL = re.compile(
     re.IGNORECASE,
 )
 _SELL_IN = re.compile(
-    r"\bwhat (?:did|does|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)(?= (?:in|outside|abroad)\b)", re.IGNORECASE
+    r"\bwhat (?:did|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)"
+    rf"(?= (?:abroad\b|(?:in|outside)(?: of)?(?: the)? (?!(?:Q\d|H\d|FY|Fiscal|{MONTH})\b)(?-i:[A-Z])))",
+    re.IGNORECASE,
 )
+"""In a place, which has a capital. "What does Zebra sell?" asks for its products, "in Q3" for holdings as well."""
 _MAI = re.compile(r"卖(?:出)?了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 _ZHUAN = re.compile(r"(?:赚|挣)了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 
