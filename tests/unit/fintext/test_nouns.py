@@ -12,7 +12,10 @@ from quelea_fintext.nouns import in_nouns
         ("How much did Zebra sell in Q3 2023?", "what were the net sales of Zebra in Q3 2023?"),
         ("How much has Zebra sold so far?", "what were the net sales of Zebra so far?"),
         ("What did Zebra sell in Europe in 2023?", "what were the net sales of Zebra in Europe in 2023?"),
-        ("What did Zebra sell outside the United States?", "what were the net sales of Zebra outside the United States?"),
+        (
+            "What did Zebra sell outside the United States?",
+            "what were the net sales of Zebra outside the United States?",
+        ),
         ("Did Zebra make a profit or a loss in 2022?", "what was the net income of Zebra in 2022?"),
         ("斑马2023年卖了多少钱？", "斑马2023年的销售额是多少？"),
         ("斑马2023年赚了多少？", "斑马2023年的净利润是多少？"),
