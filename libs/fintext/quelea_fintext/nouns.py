@@ -1,4 +1,5 @@
-"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales.
+"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales; and
+short forms that a word of reports would be taken for: ads.
 
 Each pattern belongs to one way of turning a sentence round, so both stand here and not in the languages' data.
 """
@@ -21,6 +22,8 @@ _SELL_IN = re.compile(
     re.IGNORECASE,
 )
 """In a place, which has a capital. "What does Zebra sell?" asks for its products, "in Q3" for holdings as well."""
+_ADS = re.compile(r"(?<!per )\bads\b")
+"""Advertisements: in capitals they are American depositary shares."""
 _MAI = re.compile(r"卖(?:出)?了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 _ZHUAN = re.compile(r"(?:赚|挣)了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 
@@ -34,9 +37,10 @@ _YING = re.compile(r"是?(?:盈利|盈)还是(?:亏损|亏)(?:了)?|是?(?:赚|�
 
 
 def in_nouns(question: str) -> str:
-    """The question with the noun in place of its verb; any other question is left as it is."""
+    """The question with the noun in place of its verb, or of "ads"; any other question is left as it is."""
     question = _SELL.sub(r"what were the net sales of \g<who>", question)
     question = _SELL_IN.sub(r"what were the net sales of \g<who>", question)
     question = _PROFIT_OR_LOSS.sub(r"what was the net income of \g<who>", question)
+    question = _ADS.sub("advertising", question)
     question = _YING.sub("的净利润是多少", question)
     return _ZHUAN.sub("的净利润是多少", _MAI.sub("的销售额是多少", question))
