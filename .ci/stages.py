@@ -417,6 +417,8 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=places_here(), help="stages at a time, at most")
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
+    if options.places < 1:
+        parser.error("--places must be 1 or more: with none nothing would ever start")
     if options.what == "debian":
         return debian()
     shutil.rmtree(LOGS / "coverage", ignore_errors=True)

@@ -103,7 +103,8 @@ class TenantStack:
 
 @contextlib.asynccontextmanager
 async def tenant_stack(folder: Path, *, store: str = "qdrant_edge", **settings: Any) -> AsyncIterator[TenantStack]:
-    """The stack, with keys of both tenants: administrator, everything, a reader, and one of another collection.
+    """The stack, with keys of both tenants: administrator, everything, a reader, one of another collection, and
+    an administrator of that one.
 
     Args:
         folder: For everything that lies in files.
@@ -126,6 +127,8 @@ async def tenant_stack(folder: Path, *, store: str = "qdrant_edge", **settings: 
     for tenant in TENANTS:
         for who, rights in (("reader", {"default": "read"}), ("other", {"hk": "manage"})):
             made[f"{tenant} {who}"] = keys.create(key_file, f"{tenant} {who}", tenant=tenant, rights=rights)
+        name, rights = f"{tenant} operator", {"hk": "manage"}
+        made[name] = keys.create(key_file, name, tenant=tenant, rights=rights, administrator=True)
     async with running_retriever(data, settings=at, store=index) as retriever_:
         search_settings = SearchSettings(
             redis_prefix=PREFIX,

@@ -127,6 +127,32 @@ async def test_what_cannot_be_read_stops_nobody_from_forgetting_the_rest(tmp_pat
         assert nobodys.status_code == 404
 
 
+async def test_what_is_no_id_of_a_document_makes_nobody_forget(web):
+    """Though every saved answer has such a text in it somewhere."""
+    one = await made(web)
+    answer = await ask(web, one)
+    given = {"question": FIRST, "answer": answer["answer"], "thumb": "up"}
+    assert (await web.post("/v1/feedback", json=given)).status_code == 201
+    for text in ("e", "citations", "en", answer["citations"][0]["document_id"][:31]):
+        refused = await web.delete(f"/v1/documents/{text}", params={"forget_quotes": "true"})
+        assert refused.status_code == 404
+    (turn,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+    assert turn["answer"] == answer
+    (thumb,) = (await web.get("/v1/feedback")).json()["feedback"]
+    assert thumb["answer"] == answer["answer"]
+
+
+async def test_thumbs_alone_are_forgotten_of_a_document_that_is_gone(stand, web):
+    gone = "a1" * 16
+    given = {"question": FIRST, "answer": "Some words.", "thumb": "up", "document_ids": [gone]}
+    assert (await web.post("/v1/feedback", json=given)).status_code == 201
+    assert (await web.delete(f"/v1/documents/{gone}")).status_code == 200
+    deleted = await web.delete(f"/v1/documents/{gone}", params={"forget_quotes": "true"})
+    assert (deleted.status_code, deleted.json()["answers_forgotten"]) == (200, 0)
+    (thumb,) = (await web.get("/v1/feedback")).json()["feedback"]
+    assert "forgotten" in thumb["answer"]
+
+
 async def test_a_source_that_is_gone_is_told_and_its_quotes_stay_until_forgotten(stand, web, monkeypatch):
     one, other = await made(web), await made(web, "other")
     answer = await ask(web, one)

@@ -104,3 +104,16 @@ async def test_a_thumb_is_found_under_its_owners_key_alone(tmp_path):
         assert (await client.delete(f"/v1/feedback/{given['id']}", headers=his)).status_code == 404
         assert (await client.get("/v1/feedback", headers=hers)).json()["feedback"] == [given]
     assert len(list((tmp_path / "runs" / "feedback").glob("*/*.json"))) == 1
+
+
+async def test_a_thumb_that_cannot_be_read_can_be_deleted_and_so_can_those_after_it(tmp_path):
+    async with (
+        standing(runs_url=str(tmp_path), feedback_url="") as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client,
+    ):
+        ids = [(await client.post("/v1/feedback", json={**GIVEN, "why": why})).json()["id"] for why in ("", "so")]
+        (broken,) = tmp_path.glob(f"feedback/*/{ids[0]}.json")
+        broken.write_bytes(broken.read_bytes()[:-9])
+        for one in reversed(ids):
+            assert (await client.delete(f"/v1/feedback/{one}")).status_code == 204
+        assert (await client.get("/v1/feedback")).json()["feedback"] == []

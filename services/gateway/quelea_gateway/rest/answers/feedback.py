@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -144,13 +145,17 @@ async def delete(feedback_id: Annotated[str, Path(max_length=64)], request: Requ
 
 
 async def _delete(gateway: Gateway, owner: str, feedback_id: str) -> None:
-    try:
+    with contextlib.suppress(Unreadable):  # nobody knows which answer it is on
         given = await gateway.feedback.get(owner, feedback_id)
-    except Unreadable:  # nobody knows which answer it is on
-        await gateway.feedback.delete(owner, feedback_id)
-        return
-    earlier = await gateway.feedback.newest(owner, _EARLIER, before=feedback_id)
-    on_it = (one for one in earlier if (one.question, one.answer) == (given.question, given.answer))
-    # First, so that a call that fails half way can be made again.
-    await gateway.conversations.unmark(owner, given, next(on_it, None))
+        # First, so that a call that fails half way can be made again.
+        await gateway.conversations.unmark(owner, given, await _before(gateway, owner, given))
     await gateway.feedback.delete(owner, feedback_id)
+
+
+async def _before(gateway: Gateway, owner: str, given: core.Feedback) -> core.Feedback | None:
+    """The thumb before it on the same answer; None of one among those that cannot be read."""
+    earlier: list[core.Feedback] = []
+    with contextlib.suppress(Unreadable):
+        earlier = await gateway.feedback.newest(owner, _EARLIER, before=given.id)
+    on_it = (one for one in earlier if (one.question, one.answer) == (given.question, given.answer))
+    return next(on_it, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 from urllib.parse import quote as url_quote
 
@@ -12,10 +13,11 @@ from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import NotFound
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
-from quelea_kit.reach import DEFAULT_COLLECTION, enter
+from quelea_kit.reach import DEFAULT_COLLECTION, Reach, enter, within
 
 from quelea_gateway.core.callers import audit
 from quelea_gateway.core.callers.access import Principal, Right
+from quelea_gateway.core.chats.conversations import Forgotten
 from quelea_gateway.core.model import Citation
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.answers.question_schemas import FiltersIn
@@ -29,6 +31,7 @@ from quelea_gateway.rights import deletable
 router = APIRouter(tags=["documents"])
 
 DocumentId = Annotated[str, Path(max_length=128)]
+_ID = re.compile(r"[0-9a-f]{32}")
 _PROVENANCE = {
     common_pb2.PROVENANCE_UPLOAD: "upload",
     common_pb2.PROVENANCE_WEB: "web",
@@ -193,41 +196,55 @@ async def delete(
         Query(
             description="Also take its words out of the saved conversations and thumbs of everybody in the tenant; "
             "the key needs the right to manage its collection. Of a document that is not there any more an "
-            "administrator may have them taken out. Left out: they keep their quotes, and show that it was removed."
+            "administrator may have them taken out, whichever tenant's it was. Left out: they keep their quotes, and "
+            "show that it was removed."
         ),
     ] = False,
 ) -> DeletedOut:
     """Removes it everywhere: index, parsed text, original bytes. The key needs the right to write its collection."""
-    gateway, principal, out = (
-        gateway_of(request),
-        principal_of(request),
-        DeletedOut(document_id=document_id, passages=0),
-    )
+    gateway, principal = gateway_of(request), principal_of(request)
+    answers = thumbs = Forgotten(changed=0, unreadable=0)
     enter(await deletable(gateway.retriever, principal, document_id))
     if forget_quotes:  # first, so that a call that fails half way can be made again
         audit.note("forget_quotes", "true")
-        out = await _forget(gateway, principal, out)
+        await _check_forgettable(gateway, principal, document_id)
+        answers = await gateway.conversations.forget(document_id)
+        thumbs = await gateway.feedback.forget(document_id)
     try:
-        out.passages = await gateway.search.delete(document_id)
+        passages = await gateway.search.delete(document_id)
     except NotFound:
-        if not (out.answers_forgotten or out.unreadable):
+        if not any((*answers, *thumbs)):
             raise
-    return out
+        passages = 0
+    return DeletedOut(
+        document_id=document_id,
+        passages=passages,
+        answers_forgotten=answers.changed,
+        unreadable=answers.unreadable + thumbs.unreadable,
+    )
 
 
-async def _forget(gateway: Gateway, principal: Principal, out: DeletedOut) -> DeletedOut:
-    """Take a document's words out of what is saved."""
+async def _check_forgettable(gateway: Gateway, principal: Principal, document_id: str) -> None:
+    """Raises NotFound or PermissionDenied where a document's words are not his to take out of what is saved."""
     try:
-        found = await gateway.retriever.document(out.document_id)
-    except NotFound:  # nobody knows any more in which collection it was
-        if not principal.administrator:
+        found = await gateway.retriever.document(document_id)
+    except NotFound:
+        # What is saved is searched for the id: of another form, "e" say, it would be found in everything.
+        if not principal.administrator or not _ID.fullmatch(document_id):
+            raise
+        if await _is_in_tenant(gateway, principal.tenant, document_id):  # where he may not see it
             raise
     else:
         principal.require(Right.MANAGE, found.metadata.collection or DEFAULT_COLLECTION)
-    answers = await gateway.conversations.forget(out.document_id)
-    thumbs = await gateway.feedback.forget(out.document_id)
-    unreadable = answers.unreadable + thumbs.unreadable
-    return out.model_copy(update={"answers_forgotten": answers.changed, "unreadable": unreadable})
+
+
+async def _is_in_tenant(gateway: Gateway, tenant: str, document_id: str) -> bool:
+    with within(Reach(tenant)):
+        try:
+            await gateway.retriever.document(document_id)
+        except NotFound:
+            return False
+    return True
 
 
 def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> PageOut:
