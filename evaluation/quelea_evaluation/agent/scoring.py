@@ -20,9 +20,10 @@ _NUMBER = re.compile(r"(?<![\d.])(\d{1,3}(?:,\d{3})++(?:\.\d+)?|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[ -]?([a-z]+|[十百千万亿]{1,2})", re.IGNORECASE)
 """Behind a number: perhaps its scale."""
 _PERCENT = re.compile(r"%|\bper ?cent|\bpp\b|percentage|百分", re.IGNORECASE)
+_SHARE_SIGN = r"\s?(?:%|per ?cent|percentage points?|points\b|pp\b|个?百分点)"
+_PERCENT_NEXT = re.compile(_SHARE_SIGN, re.IGNORECASE)
 _PERCENT_BEHIND = re.compile(
-    r"(?:\s{0,3}(?:,|and|or|to|vs\.?|from|against|–|-|和|与|至|、|及)\s{0,3}[-−]?\d+(?:\.\d+)?){0,5}+\s?"
-    r"(?:%|per ?cent|percentage points?|points\b|pp\b|个?百分点)",
+    r"(?:\s{0,3}(?:,|and|or|to|vs\.?|from|against|–|-|和|与|至|、|及)\s{0,3}[-−]?\d+(?:\.\d+)?){0,5}+" + _SHARE_SIGN,
     re.IGNORECASE,
 )
 _MINUS = re.compile(r"(?<![0-9A-Za-z])[-−–]\s?(?:US|HK)?[$€£¥]?\s?\Z|(?:负|\b(?:minus|negative) )(?:US|HK)?[$€£¥]?\Z")
@@ -64,8 +65,8 @@ def states(text: str, figure: Figure) -> bool:
 
 def _is_share(text: str, number: re.Match[str]) -> bool:
     """A percentage: behind the number or a list of numbers, before it, or in its row or the head of its table."""
-    if "," in number[1]:
-        return False
+    if "," in number[1]:  # an amount in front of a percentage is no list of percentages
+        return bool(_PERCENT_NEXT.match(text, number.end()))
     if _PERCENT_BEHIND.match(text, number.end()) or text[: number.start()].endswith("百分之"):
         return True
     start, end = text.rfind("\n", 0, number.start()) + 1, (text + "\n").find("\n", number.end())

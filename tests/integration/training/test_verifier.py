@@ -172,6 +172,23 @@ def test_what_does_not_fit_says_which_setting_to_lower(
         running.run(order(tmp_path, pairs, tmp_path / "none"), RECIPE, Budget(), lambda _: None)
 
 
+def test_what_cannot_be_tested_is_not_trained(base: Path, tmp_path: Path) -> None:
+    """Said before the hours that training takes, not behind them."""
+    text = "The offer was signed in the spring ."
+    one = Passage(
+        id="p", document="d", page=1, start=0, end=1, text=text, head="", title="", company="",
+        language="en", section="", is_table=False, source="made", licence="own",
+    )  # fmt: skip
+    folder = tmp_path / "pairs"
+    making.write_folder(folder, [Made({"p": one}, [])], [Pair.of("what", one, "figure", "rules")], Plan(), {})
+    with pytest.raises(BadInput, match="there is nothing to test with"):
+        running.run(order(base, folder, tmp_path / "run"), RECIPE, Budget(threads=1), lambda _: None)
+    with pytest.raises(BadInput, match="the passages to train on give no sentence"):
+        held = replace(Pair.of("what", one, "figure", "rules"), split="test")
+        making.write_folder(folder, [Made({"p": one}, [])], [held], Plan(), {})
+        running.run(order(base, folder, tmp_path / "other"), RECIPE, Budget(threads=1), lambda _: None)
+
+
 def test_balanced_accuracy_counts_labels_alike() -> None:
     scores = np.array([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], dtype=np.float32)
     assert training.balanced_accuracy(scores, [0, 0, 1, 2]) == pytest.approx(2 / 3)

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from quelea_cli.errors import CliError
+from quelea_evaluation.inputs import BadInput
 from quelea_training.cli import app
+from quelea_training.encoder import commands as encoder_commands
 from quelea_training.pairs import commands, making
 from quelea_training.pairs.making import Made, Plan
 from typer.testing import CliRunner
@@ -56,6 +59,21 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, words: tuple[str, ...], s
     assert said in output
     assert code != 0
     assert "Traceback" not in output
+
+
+def test_the_encoder_to_begin_with_is_queleas_own_wherever_one_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder_commands, "default_encoder", lambda: tmp_path / "unpacked")
+    assert encoder_commands.base_or_default(None) == tmp_path / "unpacked"
+    assert encoder_commands.base_or_default(Path("mine")) == Path("mine")
+
+    def absent() -> Path:
+        raise CliError("The encoder could not be unpacked: no room")
+
+    monkeypatch.setattr(encoder_commands, "default_encoder", absent)
+    with pytest.raises(BadInput, match="no room; name an encoder with --base"):
+        encoder_commands.base_or_default(None)
 
 
 def test_splits_that_nothing_fell_into_are_spoken_of() -> None:

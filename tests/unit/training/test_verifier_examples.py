@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from quelea_evaluation.figures.items import Item
 from quelea_evaluation.inputs import BadInput
-from quelea_training.pairs.model import Pairs, fingerprint
+from quelea_training.pairs.model import Pairs
 from quelea_training.verifier import proof
 from quelea_training.verifier.edits import blame, negate, turn
-from quelea_training.verifier.examples import FALSE, SUPPORTED, UNSAID, make, passages_of, window
+from quelea_training.verifier.examples import FALSE, SUPPORTED, UNSAID, make, split_passages, window
 from quelea_training.verifier.recipe import Recipe
 from unit.training.made import pair, passage
 
@@ -64,8 +64,7 @@ def test_examples_of_all_labels_know_what_their_passage_says() -> None:
     assert {"row", "digit", "period"} & {one.kind for one in by[FALSE]}
     assert by[UNSAID]
     assert len(make(passages, 5, 400, 3)) == 5
-    with pytest.raises(BadInput, match="give no sentence"):
-        make([passage("short", text="No.")], 10, 128, 0)
+    assert make([passage("short", text="No.")], 10, 128, 0) == []
 
 
 def test_a_long_passage_is_read_near_the_sentence() -> None:
@@ -78,19 +77,38 @@ def test_a_long_passage_is_read_near_the_sentence() -> None:
     assert window(table, "Line 57", 10_000) == table.encoded
 
 
+LEASES = "The group leases offices in nine towns of the north and pays for them on the first day of each month"
+
+
 def test_what_is_tested_with_and_its_whole_document_are_left_out() -> None:
     one, same, other = (
         passage("a", document="d1"),
-        passage("b", document="d1", text="Else."),
+        passage("b", document="d1", text=f"{LEASES}."),
         passage("c", document="d2", text="Third."),
     )
     held = passage("d", document="d3", text="Held out.")
     pairs = Pairs(
-        {p.id: p for p in (one, same, other, held)}, (replace(pair("q", held), split="test"), pair("r", other))
+        {p.id: p for p in (one, same, other, held)},
+        (replace(pair("q", held), split="test"), pair("r", other), pair("s", one)),
     )
-    assert passages_of(pairs, "train", frozenset()) == [one, same, other]
-    assert passages_of(pairs, "train", frozenset([fingerprint(one.text)])) == [other]
-    assert passages_of(pairs, "test", frozenset()) == [held]
+    assert split_passages(pairs, []) == {"train": [one, same, other], "dev": [], "test": [held]}
+    assert split_passages(pairs, [one.text])["train"] == [other]
+    assert split_passages(pairs, [f"{LEASES}, as before."])["train"] == [other]  # nearly the same words
+
+
+def test_what_a_company_that_is_held_out_says_is_not_trained_on() -> None:
+    held, next_year, stranger, copied, own = (
+        passage("a", document="d1", company="Acme", text=f"{LEASES}."),
+        passage("b", document="d2", company="ACME", text="Of the year after."),
+        passage("c", document="d3", company="Nobody", text="No pair says what it is for."),
+        passage("d", document="d4", company="Brass", text=f"{LEASES}, as before."),
+        passage("e", document="d4", company="Brass", text="Its own words."),
+    )
+    pairs = Pairs(
+        {p.id: p for p in (held, next_year, stranger, copied, own)},
+        (replace(pair("q", held), split="test"), pair("r", own)),
+    )
+    assert split_passages(pairs, []) == {"train": [own], "dev": [], "test": [held, next_year]}
 
 
 def item(name: str, corruption: str = "", group: str = "tatqa") -> Item:

@@ -267,6 +267,9 @@ def test_a_draft_comes_to_its_figures() -> None:
         ("Net sales were -81.8 million.", False),
         ("Net sales were (81.8) million.", False),
         ("Net sales fell by 81.8 million.", False),
+        ("Net sales fell to $81.8 million.", True),  # where they are, not by how much they moved
+        ("Net sales fell from 90.1 million to {81.8 [1]} million.", True),
+        ("The net loss fell to 81.8 million.", False),
         ("Net sales were 12.0 million. They had been 81.8 million.", False),  # only the first statement answers
         ("I cannot say.", False),
     ],

@@ -7,17 +7,29 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_cli.commands.stack import default_encoder
+from quelea_cli.errors import CliError
 from quelea_evaluation.console import AsJson, say, tell, tell_json
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import plain_errors
 
 from quelea_training.encoder.recipe import OBJECTIVES, Recipe
 
 _USUAL = Recipe()
-BASE = Path(".cache/models/multilingual-e5-small")
 RATES = {"lora": 2e-4, "last": 5e-5, "full": 2e-5}
 """Highest learning rate where none is given."""
 
 app = typer.Typer()
+
+Base = Annotated[Path | None, typer.Option(help="Folder of the encoder to begin with; none: the one of Quelea.")]
+
+
+def base_or_default(base: Path | None) -> Path:
+    """The folder that was named, else the encoder that comes with Quelea. Raises BadInput where that is not there."""
+    try:
+        return base or default_encoder()
+    except CliError as error:
+        raise BadInput(f"{error}; name an encoder with --base") from error
 
 
 @app.callback()
@@ -32,7 +44,7 @@ def encoder(
     test_with: Annotated[
         list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to test.")
     ] = None,
-    base: Annotated[Path, typer.Option(help="Folder of the sentence-transformers model to begin with.")] = BASE,
+    base: Base = None,
     objective: Annotated[str, typer.Option(help=f"Of {', '.join(OBJECTIVES)}.")] = _USUAL.objective,
     towers: Annotated[int, typer.Option(help="1: one for queries and passages; 2: one for each.")] = _USUAL.towers,
     tune: Annotated[str, typer.Option(help="What moves: lora, full, or last:N layers.")] = _USUAL.tune,
@@ -78,10 +90,11 @@ def encoder(
         epochs=epochs,
         seed=seed,
     )
-    order = running.Order(tuple(pairs), tuple(test_with or ()), base, out, device, test_passages, dev_passages)
     budget = long_runs.Budget(minutes, interval, patience, threads)
     with plain_errors():
         recipe.check()
+        begin = base_or_default(base)
+        order = running.Order(tuple(pairs), tuple(test_with or ()), begin, out, device, test_passages, dev_passages)
         found = running.run(order, recipe, budget, say)
     if as_json:
         tell_json(found)

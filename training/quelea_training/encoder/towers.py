@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,13 +11,13 @@ import torch
 from peft import LoraConfig, inject_adapter_in_model
 from peft.tuners.tuners_utils import BaseTunerLayer
 from quelea_evaluation.inputs import BadInput
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Router
 from transformers.utils.logging import disable_progress_bar
 
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
+from quelea_training.long_runs import MovingWeights
 
 Kind = Literal["query", "passage"]
 # Of loading weights: a second, and the lines about the work are ours.
@@ -27,7 +27,7 @@ _LORA_LAYERS = ["query", "key", "value", "dense"]
 _ROUTES = {"query": "query", "passage": "document"}
 
 
-class Towers:
+class Towers(MovingWeights):
     """A base model made ready for a recipe.
 
     Vectors of the model are as it pools them; where it is served they are of unit length.
@@ -43,7 +43,7 @@ class Towers:
 
     def __init__(self, base: Path, recipe: Recipe, device: str = "") -> None:
         if not (base / "modules.json").is_file():
-            raise BadInput(f"{base} is no sentence-transformers model; `make setup` makes the default encoder")
+            raise BadInput(f"{base} is no sentence-transformers model; name one with --base")
         torch.manual_seed(recipe.seed)
         kinds: tuple[Kind, ...] = ("query",) if recipe.towers == 1 else ("query", "passage")
         self.towers: dict[Kind, SentenceTransformer] = {kind: _load(base, device) for kind in kinds}
@@ -57,6 +57,7 @@ class Towers:
             _choose_weights(tower, recipe)
         self.trained = one if recipe.towers == 1 else self._join(device)
         self.trained.model_card_data.generate_widget_examples = False  # the card is ours
+        super().__init__(self.trained)
 
     def _join(self, device: str) -> SentenceTransformer:
         router = Router.for_query_document(_modules(self.towers["query"]), _modules(self.towers["passage"]))
@@ -81,31 +82,6 @@ class Towers:
             tower.max_seq_length = before
             tower.train(was_training)
         return np.asarray(found, dtype=np.float32)
-
-    def moving(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
-        """The weights that are trained, by name."""
-        return ((name, one) for name, one in self.trained.named_parameters() if one.requires_grad)
-
-    def save(self, file: Path) -> None:
-        """Write the weights that are trained; the file is whole or not there."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_suffix(".part")
-        save_file({name: one.detach().contiguous().cpu() for name, one in self.moving()}, scratch)
-        scratch.replace(file)
-
-    def load(self, file: Path) -> None:
-        """Take the weights of `save` back.
-
-        Raises:
-            BadInput: The file is of another model or recipe.
-        """
-        kept = load_file(file)
-        mine = dict(self.moving())
-        if kept.keys() != mine.keys():
-            raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
-        with torch.no_grad():
-            for name, one in mine.items():
-                one.copy_(kept[name])
 
     def merge(self) -> None:
         """Put adapters into the weights that they change; afterwards there are none."""

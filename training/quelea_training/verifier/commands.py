@@ -10,7 +10,7 @@ import typer
 from quelea_evaluation.console import DATA, AsJson, Data, say, tell, tell_json
 from quelea_evaluation.omni.console import plain_errors
 
-from quelea_training.encoder.commands import BASE
+from quelea_training.encoder.commands import Base, base_or_default
 from quelea_training.verifier.recipe import Recipe
 
 _USUAL = Recipe()
@@ -27,7 +27,7 @@ def _main() -> None:
 def verifier(
     pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`: their passages are used.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
-    base: Annotated[Path, typer.Option(help="Folder of the encoder to begin with.")] = BASE,
+    base: Base = None,
     layers: Annotated[int, typer.Option(min=0, help="The last ones, which move; 0: every weight.")] = _USUAL.layers,
     most: Annotated[int, typer.Option(min=3, help="Examples to train on, at most.")] = _USUAL.most,
     rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = _USUAL.rate,
@@ -49,9 +49,9 @@ def verifier(
     """Train a cross-encoder that judges sentences by passages, and test it beside the checker's rules."""
     running, long_runs = (import_module(f"quelea_training.{name}") for name in ("verifier.running", "long_runs"))
     recipe = Recipe(layers, most, rate, batch, max_tokens, epochs, seed=seed)
-    order = running.Order(tuple(pairs), base, out, data, device, test_answers)
     with plain_errors():
         recipe.check()
+        order = running.Order(tuple(pairs), base_or_default(base), out, data, device, test_answers)
         found = running.run(order, recipe, long_runs.Budget(minutes, interval, patience, threads), say)
     if as_json:
         tell_json(found)

@@ -17,12 +17,12 @@ from quelea_checker.reading.evidence import Evidence
 from quelea_evaluation.figures.binding_sentences import make_sentences
 from quelea_evaluation.figures.corruption import corrupt
 from quelea_evaluation.figures.items import Item
-from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.figures import numbers_in
 from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import terms
 
-from quelea_training.pairs.model import Pairs, Passage, Split, fingerprint
+from quelea_training.pairs.filters import NearDuplicates
+from quelea_training.pairs.model import SPLITS, Pairs, Passage, Split
 from quelea_training.verifier.edits import EDITS
 from quelea_training.verifier.recipe import LABELS
 
@@ -63,36 +63,48 @@ class _Told:
     is_true: bool = True
 
 
-def passages_of(pairs: Pairs, split: Split, tested: frozenset[str]) -> list[Passage]:
-    """Passages of the documents of a split; documents that share words with what is tested with are left out.
+def split_passages(pairs: Pairs, tested: Sequence[str]) -> dict[Split, list[Passage]]:
+    """Passages by split; nothing that is tested with, or nearly, is trained on or chosen by.
+
+    A company's documents are all of one split, as its pairs say; where no pair does, they are left out. So is a
+    document with a passage that is nearly one of `tested`, and a passage to train on or choose by that is nearly one
+    of the test split.
 
     Args:
         pairs: Folders of pairs, joined.
-        split: "train" or "dev".
-        tested: Fingerprints of passages that are tested with.
+        tested: Texts of the passages of public sets.
     """
-    splits: dict[str, set[Split]] = {}
+    of_group: dict[str, set[Split]] = {}
     for pair in pairs.pairs:
-        splits.setdefault(pair.document, set()).add(pair.split)
-    known = {one.document for one in pairs.passages.values() if fingerprint(one.text) in tested}
-    return [
-        one
-        for one in pairs.passages.values()
-        if one.document not in known and splits.get(one.document, {"train"}) == {split}
-    ]
+        of_group.setdefault(pairs.passages[pair.passage].group, set()).add(pair.split)
+    public = _known(tested)
+    left_out = {one.document for one in pairs.passages.values() if public.find(one.text) is not None}
+    found: dict[Split, list[Passage]] = {split: [] for split in SPLITS}
+    for one in pairs.passages.values():
+        splits = of_group.get(one.group, set())
+        if splits and one.document not in left_out:
+            found[max(splits, key=SPLITS.index)].append(one)  # held out by one folder is held out
+    held = _known([one.text for one in found["test"]])
+    for split in ("train", "dev"):
+        found[split] = [one for one in found[split] if held.find(one.text) is None]
+    return found
+
+
+def _known(texts: Iterable[str]) -> NearDuplicates:
+    known = NearDuplicates()
+    for at, text in enumerate(texts):
+        known.add(str(at), text)
+    return known
 
 
 def make(passages: Sequence[Passage], most: int, max_tokens: int, seed: int) -> list[Example]:
-    """Examples of all three labels, the same for the same passages and seed.
+    """Examples of all three labels, the same for the same passages and seed; none where they give no sentence.
 
     Args:
         passages: To make them of.
         most: Examples, at most; the kinds of changes are as even as they can be.
         max_tokens: Of passage and sentence together, about; a longer passage is shortened to what is near the sentence.
         seed: Of all choices.
-
-    Raises:
-        BadInput: The passages give no sentence.
     """
     chance = Random(seed)  # noqa: S311  # a seeded choice, no secret
     by_document: dict[str, list[Passage]] = {}
@@ -103,10 +115,6 @@ def make(passages: Sequence[Passage], most: int, max_tokens: int, seed: int) -> 
     told: list[_Told] = []
     for passage in passages:
         told += _told_of(passage, quotes[:_QUOTED], Random(f"{seed} {passage.id}"))  # noqa: S311  # see above
-    if not told:
-        raise BadInput(
-            "the passages to train on give no sentence; make pairs of more documents with `quelea train pairs`"
-        )
     chance.shuffle(told)
     used: Counter[str] = Counter()
     found: list[Example] = []

@@ -19,11 +19,9 @@ from quelea_evaluation.figures.checks import judge
 from quelea_evaluation.figures.corruption import corrupt
 from quelea_evaluation.figures.items import Item, convfinqa, half_of, tatqa
 from quelea_evaluation.figures.process import checking_process
-from quelea_evaluation.inputs import BadInput
 from quelea_fintext.text import terms
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # no stubs are published
 
-from quelea_training.pairs.model import fingerprint
 from quelea_training.verifier.examples import FALSE, SUPPORTED, Example
 from quelea_training.verifier.recipe import Scores
 
@@ -73,9 +71,9 @@ def public_items(data: Path, most: int, seed: int) -> list[Item]:
     return [one for name in sorted(groups) for one in chance.sample(groups[name], min(most, len(groups[name])))]
 
 
-def all_tested(data: Path) -> frozenset[str]:
-    """Fingerprints of all passages that `public_items` may choose answers of."""
-    return frozenset(fingerprint(p["text"]) for one in public_items(data, 1_000_000, 0) for p in one.passages)
+def all_tested(data: Path) -> list[str]:
+    """Texts of all passages that `public_items` may choose answers of, each once."""
+    return list(dict.fromkeys(p["text"] for one in public_items(data, 1_000_000, 0) for p in one.passages))
 
 
 def _in_words(data: Path, seed: int) -> list[Item]:
@@ -147,15 +145,10 @@ def prove(items: Sequence[Item], score: Score, say: Callable[[str], None]) -> li
     """A row for each group and kind of falsehood: how well rules and verifier tell true from false.
 
     Args:
-        items: True and false ones.
+        items: True and false ones; one at least.
         score: The verifier.
         say: Takes lines about the work.
-
-    Raises:
-        BadInput: There is nothing to test with.
     """
-    if not items:
-        raise BadInput("there is nothing to test with: no pairs are held out, and no public sets are below --data")
     say(f"{len(items)} answers to judge, by the rules")
     with checking_process() as post:
         flagged = [

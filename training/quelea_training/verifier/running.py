@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from quelea_evaluation.figures.items import Item
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
 
 from quelea_training.encoder.examples import load
 from quelea_training.long_runs import Budget, draw_log, names_of
-from quelea_training.pairs.model import PAIRS, PASSAGES, fingerprint
+from quelea_training.pairs.model import PAIRS, PASSAGES
 from quelea_training.verifier import proof
-from quelea_training.verifier.examples import counted, make, passages_of
+from quelea_training.verifier.examples import Example, counted, make, split_passages
 from quelea_training.verifier.recipe import Recipe
 from quelea_training.verifier.training import LOOK, VerifierModel, train
 
@@ -63,19 +64,23 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
         tested = proof.all_tested(order.data)
         if not tested:
-            say(f"no public sets are below {order.data}: only sentences made of held-out documents are tested with")
-        passages, developed, held = (passages_of(material.pairs, split, tested) for split in ("train", "dev", "test"))
-        _refuse(passages + developed, tested)
-        examples = make(passages, recipe.most, recipe.max_tokens, recipe.seed)
-        develop = make(developed, order.dev_examples, recipe.max_tokens, recipe.seed) if developed else []
-        say(f"{len(examples)} examples to train on, {len(develop)} to develop on, of {len(passages)} passages")
+            say(
+                f"TAT-QA and ConvFinQA are not both below {order.data}: only sentences made of held-out documents are "
+                "tested with"
+            )
+        passages = split_passages(material.pairs, tested)
+        examples = make(passages["train"], recipe.most, recipe.max_tokens, recipe.seed)
+        if not examples:
+            raise BadInput(
+                "the passages to train on give no sentence; make pairs of more documents with `quelea train pairs`"
+            )
+        develop = make(passages["dev"], order.dev_examples, recipe.max_tokens, recipe.seed)
+        items = _items(order, make(passages["test"], 3 * order.test_answers, recipe.max_tokens, recipe.seed), recipe)
+        say(f"{len(examples)} examples to train on, {len(develop)} to develop on, of {len(passages['train'])} passages")
         model = VerifierModel(order.base, order.out / ".start", recipe, order.device)
         trained = train(model, examples, develop, recipe, budget, order.out, say)
         say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
-        own = make(held, 3 * order.test_answers, recipe.max_tokens, recipe.seed) if held else []
-        true = proof.public_items(order.data, order.test_answers, recipe.seed)
-        false = [one for item in true for one in proof.false_ones(item)]
-        rows = proof.prove([*true, *false, *proof.own_items(own)], model.score, say)
+        rows = proof.prove(items, model.score, say)
         about = {
             "name": order.out.name,
             "base": order.base.name,
@@ -103,11 +108,16 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     return found
 
 
-def _refuse(passages: list[Any], tested: frozenset[str]) -> None:
-    """See that nothing that is tested with is trained on or chosen by. Raises BadInput."""
-    for one in passages:
-        if fingerprint(one.text) in tested:
-            raise BadInput(f"passage {one.id} is tested with, and must not be trained on")
+def _items(order: Order, own: Sequence[Example], recipe: Recipe) -> list[Item]:
+    """What is tested with, true and false. Raises BadInput where there is nothing, before hours are spent."""
+    true = proof.public_items(order.data, order.test_answers, recipe.seed)
+    items = [*true, *(one for item in true for one in proof.false_ones(item)), *proof.own_items(own)]
+    if not {bool(one.corruption) for one in items} >= {True, False}:
+        raise BadInput(
+            "there is nothing to test with: no public sets are below --data, and the documents that the pairs hold out "
+            "give no true and false sentences; make pairs of more companies, or with another --seed"
+        )
+    return items
 
 
 def metrics(rows: list[dict[str, Any]]) -> dict[str, float]:

@@ -24,12 +24,13 @@ _SCALES = {
     "thousand": Decimal(10**3), "million": Decimal(10**6), "billion": Decimal(10**9),
     "千": Decimal(10**3), "万": Decimal(10**4), "百万": Decimal(10**6), "亿": Decimal(10**8),
 }  # fmt: skip
-FALL = re.compile(
-    r"\b(?:fell|fall\w*|decreas\w*|declin\w*|drop\w*|down|lower|reduc\w*|shrank|loss(?:es)?|deficit|negative|minus)\b"
-    r"|下降|减少|下跌|降低|亏损|负",
-    re.IGNORECASE,
-)
+_MOVED = r"\b(?:fell|fall\w*|decreas\w*|declin\w*|drop\w*|down|lower|reduc\w*|shrank)\b|下降|减少|下跌|降低"
+_BELOW = r"\b(?:loss(?:es)?|deficit|negative|minus)\b|亏损|负"
+FALL = re.compile(rf"{_MOVED}|{_BELOW}", re.IGNORECASE)
 """Words of a figure below zero that is said without its minus."""
+_ALWAYS = re.compile(_BELOW, re.IGNORECASE)
+_LEVEL = re.compile(r"(?:\b(?:to|from|at)\s|[至到从])\s?(?:US|HK)?[$€£¥]?\s?\Z", re.IGNORECASE)
+"""Before a figure that says where a thing is, or was: "fell to" 5, which is not below zero."""
 _OF_FORMULAS = frozenset("0123456789.+-*/() ")
 _LONGEST = 300
 
@@ -66,20 +67,26 @@ def figures(text: str) -> list[Said]:
 
 
 def _figures(statement: str) -> Iterator[Said]:
-    falls = bool(FALL.search(_GROUP.sub(" ", statement)))
+    words = _GROUP.sub(" ", statement)
+    below, falls = bool(_ALWAYS.search(words)), bool(FALL.search(words))
+
+    def is_below(before: str) -> bool:
+        return below or (falls and not _LEVEL.search(before))
+
     for match in _GROUP.finditer(statement):
         try:
             value = compute(match[1])
         except NotComputed:
             continue
         points = NUMBER.fullmatch(_MARKER.sub(" ", match[1]).partition("=")[0].strip())
-        sign: Literal[-1, 0, 1] = -1 if falls or value < 0 else 0 if points else 1
+        sign: Literal[-1, 0, 1] = -1 if value < 0 or is_below(statement[: match.start()]) else 0 if points else 1
         yield Said(value, _unit(match[1].partition("=")[2]) or _unit(statement[match.end() :]), sign)
     outside = _MARKER.sub(" ", _GROUP.sub(" ", statement))
     for match in NUMBER.finditer(outside):
         value, unit = Decimal(match[0].replace(",", "")), _unit(outside[match.end() :])
         if unit or not _YEAR.fullmatch(match[0]):
-            yield Said(value, unit, -1 if falls or _MINUS.search(outside[: match.start()]) else 1)
+            before = outside[: match.start()]
+            yield Said(value, unit, -1 if _MINUS.search(before) or is_below(before) else 1)
 
 
 def _unit(behind: str) -> Unit:
