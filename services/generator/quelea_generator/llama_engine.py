@@ -110,7 +110,7 @@ def _check_adapter(adapter: Path, model: Path) -> None:
 
     What the adapter does not say is not compared. Raises ValueError.
     """
-    its, wanted = (_shape(file) for file in (adapter, model))
+    its, wanted = _shape("ADAPTER", adapter), _shape("MODEL", model)
     wrong = [
         f"{name.rpartition('.')[2]} {its[name]}, the model {wanted[name]}"
         for name in its
@@ -123,7 +123,7 @@ def _check_adapter(adapter: Path, model: Path) -> None:
         )
 
 
-def _shape(file: Path) -> dict[str, str]:
+def _shape(name: str, file: Path) -> dict[str, str]:
     """Architecture, layers and width, as the head of a GGUF file says them. Raises ValueError where it is torn."""
     found: dict[str, str] = {}
     try:
@@ -137,7 +137,7 @@ def _shape(file: Path) -> dict[str, str]:
                 if key.startswith("tokenizer."):  # what is looked for stands before it, and it is long
                     break
     except (OSError, struct.error, KeyError, ValueError) as error:
-        raise ValueError(f"{PREFIX}ADAPTER: the head of {file} cannot be read: is it whole?") from error
+        raise ValueError(f"{PREFIX}{name}: the head of {file} cannot be read; copy or download it again") from error
     return found
 
 

@@ -205,6 +205,18 @@ def test_a_metric_of_a_part_is_computed_from_its_own_rows() -> None:
     assert "(−161) / 4,004 = −4.02%" in lines[1] and len(quotes) == 2
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How did the operating margin of Merlin's Bulk Storage and AI change in the second quarter of 2023?",
+        "Compare the operating margins of Merlin's Bulk Storage and AI in Q2 2023 and Q2 2022.",
+        "What operating margin did Merlin have excluding Bulk Storage and AI in the second quarter of 2023?",
+    ],
+)
+def test_one_margin_of_a_part_answers_no_other_question(question: str) -> None:
+    assert "−4.02%" not in "\n".join(ask(question)[0])
+
+
 def test_a_metric_of_the_whole_company_is_not_computed_from_a_parts_rows() -> None:
     lines, _ = ask("What operating margin did Merlin have in the second quarter of 2023?")
     assert "4,004" not in lines[1]

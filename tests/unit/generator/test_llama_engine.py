@@ -77,7 +77,7 @@ def test_an_adapter_is_a_file_of_llama_cpp_too(model: Path, tmp_path: Path) -> N
     [
         (head("llama", 28, 1536), "architecture llama, the model qwen2"),
         (head("qwen2", 24, 896), "block_count 24, the model 28; embedding_length 896, the model 1536"),
-        (head("qwen2", 28, 1536)[:50], "is it whole"),
+        (head("qwen2", 28, 1536)[:50], r"QUELEA_ENGINE_ADAPTER: the head of .*adapter.gguf cannot be read; copy"),
     ],
 )
 def test_an_adapter_of_another_model_is_refused_with_what_to_do(
@@ -87,6 +87,13 @@ def test_an_adapter_of_another_model_is_refused_with_what_to_do(
     adapter.write_bytes(other)
     with pytest.raises(ValueError, match=said):
         LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(model), "QUELEA_ENGINE_ADAPTER": str(adapter)})
+
+
+def test_a_torn_model_is_not_called_the_adapter(model: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.gguf"
+    torn.write_bytes(model.read_bytes()[:50])
+    with pytest.raises(ValueError, match=r"QUELEA_ENGINE_MODEL: the head of .*torn.gguf cannot be read; copy"):
+        LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(torn), "QUELEA_ENGINE_ADAPTER": str(model)})
 
 
 @pytest.fixture

@@ -91,6 +91,7 @@ def _pairs(kind: Kind, patterns: Sequence[re.Pattern[str]], question: str) -> It
         yield Computation(kind, (match["part"], match["whole"]))
 
 
+_WITHOUT = LANGUAGES.pattern("questions.without", ignore_case=False)
 _SHARE_OF = re.compile(r"(?:any\()?(?P<part>\w+)(?:, [\w, ]+\))? / (?:any\()?(?P<whole>\w+)(?:, [\w, ]+\))?")
 """A formula of one concept as a share of another; `any(a, b)` is named by the first."""
 
@@ -98,12 +99,15 @@ _SHARE_OF = re.compile(r"(?:any\()?(?P<part>\w+)(?:, [\w, ]+\))? / (?:any\()?(?P
 def margin_of_part(question: str, query: Query) -> Computation | None:
     """The share that a metric of a part of the company is: "AWS operating income" of "AWS revenue".
 
-    Statements have metrics of the whole company only. A part is what the question names and is no company of it.
+    Statements have metrics of the whole company only. A part is what the question names and is no company of it. None
+    where more than one margin is asked for, how one changed, or that of all but the part.
 
     Args:
         question: As asked.
         query: The same, read.
     """
+    if query.moves or query.compares or query.yes_no or query.other or _WITHOUT.search(normalise(question)):
+        return None
     part = " ".join(sorted(query.names - query.known))
     lines = [line for line in read_asked_lines(question).lines if line.kind == "metric"]
     if not part or len(lines) != 1:
