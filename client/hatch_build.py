@@ -26,8 +26,8 @@ WIDTH = 120
 ROOTS = (
     "AnswerOut StartedOut QuotesOut GroundingOut SearchOut CheckOut FactOut CompanyOut StatementOut "
     "CompanyComparisonOut DocumentOut PageOut JobOut UploadedOut FetchedOut WatchOut WatchedOut CollectionOut "
-    "CollectionDeletedOut ConversationOut WholeConversationOut FeedbackOut RunOut BundleOut BundleImportedOut InfoOut "
-    "UsageRowOut"
+    "CollectionDeletedOut DeletedOut ConversationOut WholeConversationOut FeedbackOut RunOut BundleOut "
+    "BundleImportedOut InfoOut UsageRowOut"
 ).split()
 """What the client's methods give back."""
 NAMES = {
@@ -36,7 +36,8 @@ NAMES = {
     "MissingFactOut": "Missing", "ErrorInner": "ErrorBody", "FiltersIn": "UsedFilters", "LimitsOut": "RunLimits",
     "UsageOut": "RunUsage", "SourceOut": "RunSource", "ResultOut": "RunResult", "CallOut": "DataCall",
     "CheckOut": "TextCheck", "SentenceOut": "CheckedSentence", "FigureOut": "CheckedFigure", "MissingOut": "NoMarker",
-    "BundleImportedOut": "ImportedBundle", "CollectionDeletedOut": "DeletedCollection", "FeedbackOut": "Thumb",
+    "BundleImportedOut": "ImportedBundle", "CollectionDeletedOut": "DeletedCollection", "DeletedOut": "DeletedDocument",
+    "FeedbackOut": "Thumb",
 }  # fmt: skip
 """Classes that are not called as their schema without its "Out"."""
 BASES = {

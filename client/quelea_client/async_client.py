@@ -25,6 +25,7 @@ from quelea_client.models import (
     Comparison,
     Conversation,
     DeletedCollection,
+    DeletedDocument,
     Document,
     Evidence,
     Fact,
@@ -320,10 +321,11 @@ class AsyncClient:
         """A document."""
         return await self._get(Document, route("documents", document_id))
 
-    async def delete_document(self, document_id: str, *, forget_quotes: bool = False) -> None:
-        """Remove a document everywhere; with `forget_quotes` from saved answers too."""
+    async def delete_document(self, document_id: str, *, forget_quotes: bool = False) -> DeletedDocument:
+        """Remove a document everywhere; with `forget_quotes` from saved answers too, but for `unreadable` ones."""
         params = query({"forget_quotes": forget_quotes or None})
-        await self._sent("DELETE", route("documents", document_id), params=params)
+        found = await self.request("DELETE", route("documents", document_id), params=params)
+        return record(DeletedDocument, found, self.url)
 
     async def page(self, document_id: str, number: int) -> Page:
         """A page's text; pages count from 1."""

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import typer
 
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
-from quelea_cli.output import Json, consoles, print_json, say
+from quelea_cli.output import Json, consoles, documents_of, print_json, say
 
 collections_app = typer.Typer(help="List, make and delete collections.", no_args_is_help=True)
 _PATH = "/v1/collections"
@@ -59,4 +59,4 @@ def delete(
     if as_json:
         print_json(gone)
         return
-    say(consoles()[0], f"{name} is gone, and {gone['documents']} documents with it.")
+    say(consoles()[0], f"{name} is gone, and {documents_of(gone['documents'])} with it.")

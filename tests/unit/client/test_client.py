@@ -140,6 +140,16 @@ def test_what_is_no_gateway_is_said() -> None:
         Served(httpx2.Response(500, text="oops")).client().info()
 
 
+def test_what_a_deleted_document_leaves_behind_is_told() -> None:
+    told = {"document_id": "d1", "passages": 3, "answers_forgotten": 1, "unreadable": 2}
+    served = Served(httpx2.Response(200, json=told))
+    deleted = served.client().delete_document("d1", forget_quotes=True)
+    assert (deleted.answers_forgotten, deleted.unreadable) == (1, 2)
+    assert served.requests[0].url.query == b"forget_quotes=true"
+    before = Served(httpx2.Response(200, json={"document_id": "d1", "passages": 3}))  # a gateway of before
+    assert before.client().delete_document("d1").unreadable == 0
+
+
 def test_who_is_sent_elsewhere_is_told_where_and_nothing_counts_as_done(tmp_path: Path) -> None:
     served = Served(httpx2.Response(308, headers={"location": "https://gate.example/v1"}))
     client = served.client()

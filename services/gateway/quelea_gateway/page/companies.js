@@ -62,7 +62,7 @@ async function load() {
   if (mine !== asked) return; // something else was chosen meanwhile
   if (note) {
     state.period = other;
-    writeAddress();
+    if (location.hash.startsWith("#/companies")) writeAddress(); // else the reader has gone on to another view
   }
   ({ shown, problems } = found);
   noted = note;

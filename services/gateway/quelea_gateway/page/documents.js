@@ -154,8 +154,9 @@ async function remove(document_, title) {
   if (!(await confirmed(title))) return;
   try {
     const query = $("confirm-forget").checked ? "?forget_quotes=true" : "";
-    await call(`/v1/documents/${encodeURIComponent(document_.id)}${query}`, { method: "DELETE" });
-    problem("");
+    const answer = await call(`/v1/documents/${encodeURIComponent(document_.id)}${query}`, { method: "DELETE" });
+    const { unreadable } = await answer.json();
+    problem(unreadable ? t("deleteUnread", { n: unreadable }) : "");
   } catch (error) {
     problem(error.message);
   }

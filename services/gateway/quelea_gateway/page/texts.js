@@ -173,6 +173,7 @@ const TEXTS = {
   cancel: ["Cancel", "取消"],
   deleteTitle: ["Delete this document?", "删除这份文档？"],
   deleteForget: ["Also from everybody's saved answers, with its quotes (needs the right to manage the collection)", "同时从所有人已保存的回答中删除其引文（需要管理该集合的权限）"],
+  deleteUnread: ["The document is deleted. Its words stay in saved answers or thumbs that could not be read ({n}); the gateway's log names the files. Once they are mended, an administrator can delete it from them.", "文档已删除，但有 {n} 条已保存的回答或评价无法读取，其中仍保留其内容；网关日志列出了这些文件，修复后可由管理员再次删除。"],
   deleteText: ["“{title}” and everything that was indexed from it will be removed.", "将删除“{title}”及其全部索引内容。"],
   sending: ["Sending … {percent} %", "正在发送……{percent}%"],
   queued: ["Waiting", "等待中"],
