@@ -17,9 +17,9 @@ _OPPOSITE_ZH = {
 }  # fmt: skip
 _DIRECTION = re.compile(rf"\b(?:{'|'.join(OPPOSITE)})\b|{'|'.join(_OPPOSITE_ZH)}")
 _HELPER = re.compile(
-    r"\b(?P<verb>is|are|was|were|has|have|had|will|would|can|could|may|must|should|does|do|did)\b(?P<not> not\b)?"
-    r"(?! been)"
-)
+    r"\b(?P<verb>is|are|was|were|has|have|had|will|would|can|could|must|should|does|do|did)\b(?P<not> not\b)?+"
+    r"(?! only\b)"
+)  # without "may", as what may not be may be, too
 _HELPER_ZH = re.compile(
     r"(?P<not>没有|尚未|并未|未能|不会|不能|不再)|(?P<verb>已经|可以|能够|将会|将|已)(?![^，。；]{0,2}[年月日])"
 )

@@ -1,8 +1,8 @@
 """What a verifier is trained on: sentences that passages support, contradict, or say nothing of.
 
 True sentences are the passages' own, or templates over the facts of their tables; false ones are these with a figure,
-a period, a row, a subject, a direction, a "not" or a cause changed. A passage "says nothing of" a true sentence of
-another passage.
+a scale, a period, a row, a subject, a direction, a "not" or a cause changed. A passage "says nothing of" a true
+sentence of another passage.
 """
 
 from __future__ import annotations
