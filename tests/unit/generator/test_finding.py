@@ -178,6 +178,12 @@ def test_how_many_is_answered_by_a_number_of_things_and_not_by_what_they_cost() 
     assert "74" in first("云雀股份有多少研发人员？", pay, heads)
 
 
+def test_a_number_of_things_may_be_printed_in_thousands() -> None:
+    table = "Three Months Ended\nJul 1, 2023\tJul 2, 2022\nVehicles delivered (in thousands)\t466.1\t254.7\n"
+    passage = merlin(1, f"{table}Vehicle revenue\t20,419\t14,602")
+    assert "466.1" in first("How many vehicles did Merlin deliver in the second quarter of 2023?", passage)
+
+
 def test_money_in_how_much_money_is_not_what_is_asked_about() -> None:
     funds = merlin(1, "June 30, 2023\nMoney market funds\t27,899\t20,424")
     sales = merlin(2, "2023\t2022\nAdvertising services\t12,060\t9,548\nOnline stores\t57,267\t53,489")

@@ -80,8 +80,13 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 """A number of things: no money, percentage or year."""
-_WHOLE_NUMBER = re.compile(r"(?!(?:19|20)\d\d$)(?:\d{1,3}(?:[,，]\d{3})+|\d+)")
-"""The same, as a cell of a row; sums of money are printed with their currency or its hundredths."""
+_COUNTED_CELL = re.compile(
+    r"(?!(?:19|20)\d\d$)(?!\d{1,3}(?:[,，]\d{3})+\.\d\d$)"
+    r"\d[\d,，.]*+(?!\s?(?:percent|pts|pp|bps|倍))[^\d%％元$€£¥￥]{0,20}",
+    re.IGNORECASE,
+)
+"""The same, as a cell of a row: 74, 74人, 466.1 (thousands). Large sums of money are printed with their currency or its
+hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +272,7 @@ def _right_kind(query: Query, shown: str, cells: Sequence[str]) -> bool:
 def _counts(cells: Sequence[str], text: str) -> bool:
     """Whether there is a number of things: in a row's figures, or in a sentence."""
     if cells:
-        return any(_WHOLE_NUMBER.fullmatch(cell.strip()) for cell in cells)
+        return any(_COUNTED_CELL.fullmatch(cell.strip()) for cell in cells)
     return _COUNTED.search(text) is not None
 
 
