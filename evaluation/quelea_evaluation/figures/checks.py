@@ -1,6 +1,6 @@
 """`quelea eval figures`: what POST /v1/check of a running gateway catches of corrupted answers, and flags of true ones.
 
-The answers are TAT-QA's, docugami's and ConvFinQA's, true and corrupted (figure_items.py, figure_corruption.py). Rules
+The answers are TAT-QA's, docugami's and ConvFinQA's, true and corrupted (items.py, corruption.py). Rules
 were tuned on the development half of the first two; their frozen half and ConvFinQA, of which no rule was written, are
 the measure and only counted.
 """

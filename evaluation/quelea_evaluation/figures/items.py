@@ -34,7 +34,7 @@ class Item:
         half: "development" or "frozen"; all that belongs to one table or filing question is in the same half.
             "unseen" for a set that no rule was written on.
         passages: As POST /v1/check takes them.
-        corruption: One of figure_corruption.KINDS; empty: a true answer.
+        corruption: One of corruption.KINDS; empty: a true answer.
         spot: Where the answer was corrupted; a code point of it.
         said_at: Where the answer itself begins, behind the question's words.
         operands: Of a computed answer, the numbers that it was computed from, as the set says.

@@ -98,6 +98,8 @@ def test_what_is_tested_with_and_its_whole_document_are_left_out() -> None:
     assert split_passages(pairs, []) == {"train": [one, same, other], "dev": [], "test": [held]}
     assert split_passages(pairs, [one.text])["train"] == [other]
     assert split_passages(pairs, [f"{LEASES}, as before."])["train"] == [other]  # nearly the same words
+    assert split_passages(pairs, [f"Note 7. {PROSE} {LEASES}. {PROSE}"])["train"] == [other]  # a part of it
+    assert split_passages(pairs, ["Net sales"])["train"] == [one, same, other]  # two words prove nothing
 
 
 def test_what_a_company_that_is_held_out_says_is_not_trained_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ NEAR = 0.8
 """Share of common shingles from which two texts are one."""
 _PERMUTATIONS = 64
 _SHINGLE = 3
+_FEW = 8
+"""Shingles of a text that is too short to be known again inside of another: a heading, a unit."""
 
 
 def shingles(text: str) -> set[bytes]:
@@ -45,6 +48,37 @@ class NearDuplicates:
         mine = shingles(text)
         self._shingles[name] = mine
         self._index.insert(name, _sign(mine))
+
+
+class HeldTexts:
+    """Texts that are held out, and whether another has one of them in it, nearly, or is a part of one.
+
+    Pages are cut into passages in more than one way, so what is held out may be a part of what is trained on.
+
+    Args:
+        texts: Held out.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._sizes: list[int] = []
+        self._holders: dict[bytes, list[int]] = {}
+        for at, mine in enumerate(map(shingles, texts)):
+            self._sizes.append(len(mine))
+            for one in mine:
+                self._holders.setdefault(one, []).append(at)
+
+    def meets(self, text: str) -> bool:
+        """Whether the text and a held text have nearly all shingles of the shorter one in common.
+
+        Where the shorter one is a few words, it must be nearly all of the longer one's.
+        """
+        mine = shingles(text)
+        shared = Counter(at for one in mine for at in self._holders.get(one, ()))
+        for at, count in shared.items():
+            shorter, longer = sorted((len(mine), self._sizes[at]))
+            if count >= NEAR * (longer if shorter < _FEW else shorter):
+                return True
+        return False
 
 
 def _sign(mine: set[bytes]) -> MinHash:

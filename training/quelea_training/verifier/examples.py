@@ -21,7 +21,7 @@ from quelea_evaluation.judging.figures import numbers_in
 from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import terms
 
-from quelea_training.pairs.filters import NearDuplicates
+from quelea_training.pairs.filters import HeldTexts
 from quelea_training.pairs.model import SPLITS, Pairs, Passage, Split
 from quelea_training.verifier.edits import EDITS
 from quelea_training.verifier.recipe import LABELS
@@ -67,8 +67,8 @@ def split_passages(pairs: Pairs, tested: Sequence[str]) -> dict[Split, list[Pass
     """Passages by split; nothing that is tested with, or nearly, is trained on or chosen by.
 
     A company's documents are all of one split, as its pairs say; where no pair does, they are left out. So is a
-    document with a passage that is nearly one of `tested`, and a passage to train on or choose by that is nearly one
-    of the test split.
+    document that shares a passage with `tested`, whole or as a part of another, and a passage to train on or choose by
+    that shares its words so with one of the test split.
 
     Args:
         pairs: Folders of pairs, joined.
@@ -77,24 +77,17 @@ def split_passages(pairs: Pairs, tested: Sequence[str]) -> dict[Split, list[Pass
     of_group: dict[str, set[Split]] = {}
     for pair in pairs.pairs:
         of_group.setdefault(pairs.passages[pair.passage].group, set()).add(pair.split)
-    public = _known(tested)
-    left_out = {one.document for one in pairs.passages.values() if public.find(one.text) is not None}
+    public = HeldTexts(tested)
+    left_out = {one.document for one in pairs.passages.values() if public.meets(one.text)}
     found: dict[Split, list[Passage]] = {split: [] for split in SPLITS}
     for one in pairs.passages.values():
         splits = of_group.get(one.group, set())
         if splits and one.document not in left_out:
             found[max(splits, key=SPLITS.index)].append(one)  # held out by one folder is held out
-    held = _known([one.text for one in found["test"]])
+    held = HeldTexts(one.text for one in found["test"])
     for split in ("train", "dev"):
-        found[split] = [one for one in found[split] if held.find(one.text) is None]
+        found[split] = [one for one in found[split] if not held.meets(one.text)]
     return found
-
-
-def _known(texts: Iterable[str]) -> NearDuplicates:
-    known = NearDuplicates()
-    for at, text in enumerate(texts):
-        known.add(str(at), text)
-    return known
 
 
 def make(passages: Sequence[Passage], most: int, max_tokens: int, seed: int) -> list[Example]:
