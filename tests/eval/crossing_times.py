@@ -2,10 +2,10 @@
 
     python tests/eval/crossing_times.py [--pairs 400] [--owner bonds]
 
-A stranger opens each door of the gateway that takes an id twice in turn, with an id of another tenant and with one that
-nobody has, in random order. Printed for each door: the medians, the median of the paired differences with its 95 %
+A stranger calls each route of the gateway that takes an id in pairs: with an id of another tenant, and with one that
+nobody has, in random order. Printed for each route: the medians, the median of the paired differences with its 95 %
 interval, and how probable differences this large would be if the two were alike (sign flips within pairs; Holm over all
-doors). Once by the clock, which is what a stranger has, and once by processor time of the whole stack, which other
+routes). Once by the clock, which is what a stranger has, and once by processor time of the whole stack, which other
 processes of the machine do not disturb. The first line is a control: two ids that nobody has. The whole stack runs in
 this process (tests/support/tenant_stack.py), nothing but files and loopback between; the owner's document has
 eighty pages, so that reading any of it would show.
@@ -46,7 +46,7 @@ TIMED = "20260102030405000000-" + "7c" * 8
 
 
 @dataclass(frozen=True)
-class Door:
+class Route:
     """A request in which an id stands for `{}`."""
 
     method: str
@@ -61,74 +61,74 @@ class Door:
         return {"method": self.method, "url": self.path.replace("{}", given), **({"json": body} if body else {})}
 
 
-def doors_of(it: Crossing) -> list[Door]:
+def routes_of(it: Crossing) -> list[Route]:
     """Those that take an id of something."""
     run = it.run[:-3] + ("777" if it.run[-3:] != "777" else "333")
     watch = "7c" * (len(it.watch) // 2)
     fetch = it.fetch[:-3] + ("777" if it.fetch[-3:] != "777" else "333")
     document = "/v1/documents/{}"
-    found = [Door("GET", document, NOBODYS, "3d" * 16)]
+    found = [Route("GET", document, NOBODYS, "3d" * 16)]
     found += [
-        Door(method, document + more, it.document, NOBODYS)
+        Route(method, document + more, it.document, NOBODYS)
         for method, more in (
             ("GET", ""), ("GET", "/pages/1"), ("GET", "/pages/9"), ("GET", "/pages/1/boxes?start=0&end=4"),
             ("GET", "/original"), ("HEAD", "/original"), ("GET", "/html"), ("DELETE", ""),
             ("DELETE", "?forget_quotes=true"),
         )
     ]  # fmt: skip
-    found += [Door("GET", f"/v1/jobs/{{}}{more}", it.job, NOBODYS) for more in ("", "/events")]
+    found += [Route("GET", f"/v1/jobs/{{}}{more}", it.job, NOBODYS) for more in ("", "/events")]
     found += [
-        Door(method, f"/v1/agent/runs/{{}}{more}", it.run, run)
+        Route(method, f"/v1/agent/runs/{{}}{more}", it.run, run)
         for method, more in (
             ("GET", ""), ("DELETE", ""), ("GET", "/events"), ("POST", "/cancel"), ("GET", "/artifacts/plot.png"),
             ("GET", "/notebook"), ("GET", "/report.pdf"), ("GET", "/bundle"), ("GET", "/archive"),
         )
     ]  # fmt: skip
     found += [
-        Door(method, f"/v1/conversations/{{}}{more}", it.conversation, TIMED)
+        Route(method, f"/v1/conversations/{{}}{more}", it.conversation, TIMED)
         for method, more in (("GET", ""), ("DELETE", ""), ("GET", "/export"), ("GET", "/export?format=xlsx"))
     ]
     thumb = {"question": "q", "answer": "a", "thumb": "up", "conversation_id": "{}"}
     found += [
-        Door("PATCH", "/v1/conversations/{}", it.conversation, TIMED, {"title": "mine"}),
-        Door("POST", "/v1/ask", it.conversation, TIMED, {"question": QUESTION, "conversation_id": "{}"}),
-        Door("POST", "/v1/feedback", it.conversation, TIMED, thumb),
-        Door("DELETE", "/v1/feedback/{}", it.feedback, TIMED),
-        Door("DELETE", "/v1/watches/{}", it.watch, watch),
-        Door("GET", "/v1/fetch/{}/bundle", it.fetch, fetch),
-        Door("DELETE", "/v1/collections/{}", "hk", "sg"),
-        Door("GET", "/v1/documents?collection={}", "hk", "sg"),
-        Door("GET", "/v1/facts?company={}", "Zanzibar%20Motors", "Tanganyi%20Motors"),
-        Door("GET", "/v1/companies/{}/statements", "Zanzibar%20Motors", "Tanganyi%20Motors"),
-        Door("GET", "/v1/comparison?concept=revenue&company={}", "Zanzibar%20Motors", "Tanganyi%20Motors"),
+        Route("PATCH", "/v1/conversations/{}", it.conversation, TIMED, {"title": "mine"}),
+        Route("POST", "/v1/ask", it.conversation, TIMED, {"question": QUESTION, "conversation_id": "{}"}),
+        Route("POST", "/v1/feedback", it.conversation, TIMED, thumb),
+        Route("DELETE", "/v1/feedback/{}", it.feedback, TIMED),
+        Route("DELETE", "/v1/watches/{}", it.watch, watch),
+        Route("GET", "/v1/fetch/{}/bundle", it.fetch, fetch),
+        Route("DELETE", "/v1/collections/{}", "hk", "sg"),
+        Route("GET", "/v1/documents?collection={}", "hk", "sg"),
+        Route("GET", "/v1/facts?company={}", "Zanzibar%20Motors", "Tanganyi%20Motors"),
+        Route("GET", "/v1/companies/{}/statements", "Zanzibar%20Motors", "Tanganyi%20Motors"),
+        Route("GET", "/v1/comparison?concept=revenue&company={}", "Zanzibar%20Motors", "Tanganyi%20Motors"),
     ]
     return found
 
 
-async def opened(http: httpx2.AsyncClient, door: Door, given: str) -> tuple[float, float, int]:
+async def call(http: httpx2.AsyncClient, route: Route, given: str) -> tuple[float, float, int]:
     """Seconds by the clock, seconds of processor time, and the status."""
     clock, processor = time.perf_counter(), time.process_time()
-    answer = await http.request(**door.request(given))
+    answer = await http.request(**route.request(given))
     return time.perf_counter() - clock, time.process_time() - processor, answer.status_code
 
 
-async def measure(http: httpx2.AsyncClient, doors: Sequence[Door], pairs: int) -> np.ndarray:
-    """Seconds, of the shape (doors, pairs, 2: theirs and nobody's, 2: clock and processor)."""
-    found = np.zeros((len(doors), pairs, 2, 2))
+async def measure(http: httpx2.AsyncClient, routes: Sequence[Route], pairs: int) -> np.ndarray:
+    """Seconds, of the shape (routes, pairs, 2: theirs and nobody's, 2: clock and processor)."""
+    found = np.zeros((len(routes), pairs, 2, 2))
     gc.disable()
     for number in range(-WARM_UP, pairs):
         gc.collect(0)
-        for which, door in enumerate(doors):
-            both = [(0, door.theirs), (1, door.nobodys)]
+        for which, route in enumerate(routes):
+            both = [(0, route.theirs), (1, route.nobodys)]
             random.shuffle(both)
             statuses = set()
             for side, given in both:
-                clock, processor, status = await opened(http, door, given)
+                clock, processor, status = await call(http, route, given)
                 statuses.add(status)
                 if number >= 0:
                     found[which, number, side] = clock, processor
             if len(statuses) != 1:
-                raise SystemExit(f"{door.method} {door.path} answers {statuses}: that tells them apart already")
+                raise SystemExit(f"{route.method} {route.path} answers {statuses}: that tells them apart already")
     return found
 
 
@@ -154,19 +154,19 @@ def holm(found: Sequence[float]) -> list[float]:
     return corrected
 
 
-def report(doors: Sequence[Door], seconds: np.ndarray) -> None:
+def report(routes: Sequence[Route], seconds: np.ndarray) -> None:
     """Print both tables."""
     for kind, what in enumerate(("by the clock", "by processor time")):
         rng = np.random.default_rng(18)
         paired = [one[:, 0, kind] - one[:, 1, kind] for one in seconds]
         corrected = holm([probability(one, rng) for one in paired])
         print(f"\n{what}, µs: theirs, nobody's, median difference (95 %), p (Holm)")
-        for door, one, differences, p in zip(doors, seconds, paired, corrected, strict=True):
+        for route, one, differences, p in zip(routes, seconds, paired, corrected, strict=True):
             theirs, nobodys = (np.median(one[:, side, kind]) * 1e6 for side in (0, 1))
             low, high = (value * 1e6 for value in interval(differences, rng))
             told = f"{np.median(differences) * 1e6:+8.0f} ({low:+.0f} to {high:+.0f})"
             mark = "*" if p < 0.05 else " "
-            print(f"{theirs:8.0f} {nobodys:8.0f} {told:28} {p:6.3f} {mark} {door.method} {door.path}")
+            print(f"{theirs:8.0f} {nobodys:8.0f} {told:28} {p:6.3f} {mark} {route.method} {route.path}")
 
 
 async def main() -> None:
@@ -177,10 +177,10 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with tenant_stack(Path(folder), agent_running=1) as stack:
             it = await crossed(stack, given.owner, more=LONG)
-            doors = doors_of(it)
+            routes = routes_of(it)
             async with stack.client(f"{it.stranger} all") as http:
-                seconds = await measure(http, doors, given.pairs)
-    report(doors, seconds)
+                seconds = await measure(http, routes, given.pairs)
+    report(routes, seconds)
 
 
 if __name__ == "__main__":

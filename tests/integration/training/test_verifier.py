@@ -107,13 +107,13 @@ def test_it_learns_is_tested_and_served_as_a_part_of_a_set(base: Path, pairs: Pa
     served = model_set.settings_of(Home(home), "embedder")["QUELEA_EMBEDDER_CROSS_ENCODER"]
     encoder = SentenceTransformerCrossEncoder(served, device="cpu")
     asked = [
-        ("The offer was signed in the spring .", "The offer was signed in the spring ."),
-        ("The offer was signed in the spring .", "The offer was not signed in the spring ."),
+        ("The merger was signed in the spring .", "The merger was signed in the spring ."),
+        ("The merger was signed in the spring .", "The merger was not signed in the spring ."),
     ]
     scores, truncated = encoder.score(asked)
     assert truncated == [False, False]
-    assert scores[0, 0] > 0.5
-    assert scores[1, 2] > 0.5
+    assert scores[0, 0] > scores[1, 0]  # entailed
+    assert scores[1, 2] > max(scores[0, 2], 0.5)  # contradicted
 
 
 @pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
