@@ -50,7 +50,6 @@ class Door:
 class _Handler(http.server.BaseHTTPRequestHandler):
     door: Door
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # head and body are two packets: the second would wait for an ACK
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
