@@ -3,6 +3,7 @@ prompts that the product's own generator writes."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -247,27 +248,26 @@ if "RANK" in os.environ:
 
 
 @pytest.mark.slow(reason="three runs of two processes that load torch, one killed")
-def test_a_model_spread_over_processes_learns_the_same_and_survives_a_kill(
-    base: Path, samples: Path, tmp_path: Path
-) -> None:
-    """FSDP: each process holds a part of the weights. Killed and gone on with, it ends where whole copies end."""
+def test_a_model_spread_over_processes_learns_and_survives_a_kill(base: Path, samples: Path, tmp_path: Path) -> None:
+    """FSDP: each process holds a part of the weights. Killed and gone on with, it ends where one left alone ends.
+
+    Whole copies learn as much, but round otherwise: after some steps with dropout their weights are others.
+    """
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     settings = yaml.safe_load((ROOT / "training" / "accelerate-fsdp.yaml").read_text())["fsdp_config"]
     (tmp_path / "sitecustomize.py").write_text(FSDP_ON_CPUS)
-    spread = {**environment, "ACCELERATE_USE_FSDP": "true", "PYTHONPATH": str(tmp_path)} | {
-        k.upper(): str(v) for k, v in settings.items()
-    }
+    spread = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(tmp_path)}
+    spread |= {"ACCELERATE_USE_FSDP": "true"} | {name.upper(): str(value) for name, value in settings.items()}
 
-    def run(out: Path, given: dict[str, str]) -> str:
-        words = [*launch, *command(base, samples, out)]
-        done = subprocess.run(words, check=False, capture_output=True, text=True, env=given, timeout=500)
+    def run(out: Path) -> str:
+        words = [*launch, *command(base, samples, out), "--epochs", "4"]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, env=spread, timeout=500)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
     killed = tmp_path / "killed"
     with (tmp_path / "log").open("w") as log:
-        words = [*launch, *command(base, samples, killed)]
+        words = [*launch, *command(base, samples, killed), "--epochs", "4"]
         process = subprocess.Popen(words, stderr=log, stdout=log, env=spread, start_new_session=True)
         end = time.monotonic() + 300
         while last_checkpoint(killed) is None:
@@ -280,10 +280,12 @@ def test_a_model_spread_over_processes_learns_the_same_and_survives_a_kill(
     checkpoint = last_checkpoint(killed)
     assert checkpoint is not None
     assert (checkpoint / "optimizer.bin").is_file()  # of FSDP's own, gathered; else it is optimizer.pt
-    assert f"going on from {checkpoint.name}" in run(killed, spread)
-    whole = tmp_path / "whole"
-    run(whole, environment)
-    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, whole))
+    assert f"going on from {checkpoint.name}" in run(killed)
+    alone = tmp_path / "alone"
+    run(alone)
+    report = json.loads((alone / "report.json").read_text())
+    assert report["best"] > 10 * report["before"]
+    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, alone))
     assert one.keys() == two.keys()
     assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-2
 
