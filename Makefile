@@ -7,6 +7,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 ENCODER := .cache/models/multilingual-e5-small
 VLLM_ROOM := .engine-vllm
+OPEN_WEBUI_ROOM := .open-webui
 VLLM_MODEL := .cache/models/smollm2-135m-instruct
 MODEL ?= 1.5b
 GGUF := .cache/models/qwen2.5-coder-$(MODEL)-instruct-q4_k_m.gguf
@@ -106,6 +107,15 @@ $(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/pre
 	$(VLLM_ROOM)/bin/python services/generator/engine/prepare_cpu.py $(dir $(VLLM_MODEL))
 	@touch $@
 
+.PHONY: open-webui
+open-webui: $(OPEN_WEBUI_ROOM)/.installed ## Make .open-webui, an environment of its own with Open WebUI, to test Quelea behind it.
+
+$(OPEN_WEBUI_ROOM)/.installed: tests/open_webui/requirements.txt
+	$(PYTHON) -m venv $(OPEN_WEBUI_ROOM)
+	$(OPEN_WEBUI_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps uv==0.13.9  # pip takes minutes longer
+	$(OPEN_WEBUI_ROOM)/bin/uv pip install -q --python $(OPEN_WEBUI_ROOM)/bin/python --no-deps -r $<
+	@touch $@
+
 .PHONY: demo
 demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) $(if $(AGENT),tools runner-image) ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions, ENGINE=cpu has a language model write, on this machine (1.1 GB to download); AGENT=1 shows a run of the agent instead (Docker).
 	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(AGENT),--agent --home .quelea/demo-agent) $(if $(ENGINE_OF_DEMO),--reader llama --home .quelea/demo-engine)
@@ -203,6 +213,10 @@ chaos: dev ## 400 jobs while workers, Redis and the retriever are killed at rand
 .PHONY: test-vllm
 test-vllm: dev engine-vllm ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
 	$(BIN)/pytest tests/vllm
+
+.PHONY: test-open-webui
+test-open-webui: dev open-webui ## A real Open WebUI in front of the product: answers, sources, titles; its page in Chromium.
+	$(BIN)/pytest tests/open_webui
 
 .PHONY: runner-image
 runner-image: dev ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
