@@ -71,7 +71,7 @@ def _event(found: Sequence[Citation], number: int, names: set[str], base: str) -
     quotes = list(dict.fromkeys(one.quote for one in found))
     about = {
         "document_id": first.document_id,
-        "page": first.page,
+        **({"page": first.page - 1} if first.page else {}),  # Open WebUI counts from 0, and shows one more
         "published": first.published,
         "company": first.company,
         "period": first.period,
