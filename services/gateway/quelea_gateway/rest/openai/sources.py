@@ -71,7 +71,7 @@ def _event(found: Sequence[Citation], number: int, names: set[str], base: str) -
     quotes = list(dict.fromkeys(one.quote for one in found))
     about = {
         "document_id": first.document_id,
-        **({"page": first.page - 1} if first.page else {}),  # Open WebUI counts from 0, and shows one more
+        "page": first.page,
         "published": first.published,
         "company": first.company,
         "period": first.period,
@@ -83,6 +83,8 @@ def _event(found: Sequence[Citation], number: int, names: set[str], base: str) -
 def source_event(name: str, address: str, texts: Sequence[str], about: Mapping[str, Any]) -> dict[str, Any]:
     """One source. No other of the message may have its name or its address."""
     metadata = {"source": address, "source_url": address, "name": name, **about}
+    if page := metadata.pop("page", 0):
+        metadata["page"] = page - 1  # Open WebUI counts pages from 0, and shows one more
     return {
         "type": "source",
         "data": {
