@@ -1,4 +1,4 @@
-"""What a user of Open WebUI sees of an answer: [n], the source behind it with quote and page, title, tags, follow-ups."""
+"""What a user of Open WebUI sees of an answer: [n], its source with quote and page, title, tags, follow-ups."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import sync_playwright
+from support.browser import ARGUMENTS, CHROMIUM
 from support.open_webui import OpenWebUI
 from support.stack import Stack
 
@@ -51,3 +53,25 @@ def test_an_answer_its_sources_and_what_is_asked_besides(
     assert told["tags"]
     assert isinstance(told["followUps"], list)
     assert answers(product) == before + 1, "title, tags and follow-ups cost no search"
+
+
+def test_its_page_opens_the_source_behind_a_number(front_end: OpenWebUI) -> None:
+    if not CHROMIUM:
+        pytest.skip("NO CHROMIUM: Open WebUI's page is NOT tested here; install Debian's chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(locale="en-US")
+        page.set_default_timeout(60_000)
+        page.goto(front_end.url)
+        page.get_by_role("button", name="Okay, Let's Go!").click()  # what is new, at the first visit
+        page.locator("#chat-input").click()
+        page.keyboard.insert_text(CHINESE)
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="View source: ").first.click()
+        page.get_by_role("dialog").get_by_text("5740").wait_for()
+        shown = page.get_by_role("dialog").inner_text()
+        assert "(page 1)" in shown
+        assert "(page 2)" not in shown
+        page.goto(page.get_by_role("dialog").get_by_role("link").first.get_attribute("href") or "")
+        assert "5740" in page.locator("mark#quote").inner_text()
+        browser.close()

@@ -182,6 +182,8 @@ async def test_the_n_th_source_of_a_stream_is_what_n_cites(client):
     for citation in own["citations"]:
         assert f"[{citation['number']}]" in text
         assert citation["quote"] in quotes[citation["number"] - 1]
+    shown = {one["page"] + 1 for event in events for one in event["data"]["metadata"]}  # as its page counts
+    assert shown <= {one["page"] for one in own["citations"]}
     assert annotated
 
 

@@ -83,6 +83,8 @@ def _event(found: Sequence[Citation], number: int, names: set[str], base: str) -
 def source_event(name: str, address: str, texts: Sequence[str], about: Mapping[str, Any]) -> dict[str, Any]:
     """One source. No other of the message may have its name or its address."""
     metadata = {"source": address, "source_url": address, "name": name, **about}
+    if page := metadata.pop("page", 0):
+        metadata["page"] = page - 1  # Open WebUI counts pages from 0, and shows one more
     return {
         "type": "source",
         "data": {
