@@ -73,7 +73,7 @@ class Horizon:
             if newest and newest[1]:  # by the filer's own calendar, which may run months ahead
                 ahead = 4 * ask.year + (ask.quarter or 4) - newest[0]
                 last = newest[1] + ahead * _QUARTER
-        elif self.end and last - NEAR <= self.end:
+        elif self.end and last <= self.end + NEAR:
             return False
         if ask.alone:
             first = last.replace(day=1)
