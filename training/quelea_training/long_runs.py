@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from tensorboardX import SummaryWriter
 from torch import distributed
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
 WEIGHTS = "trained.safetensors"
 BEST = "best.safetensors"
@@ -168,6 +168,13 @@ def last_checkpoint(out: Path) -> Path | None:
         if (one / WEIGHTS).is_file() and (one / _PROGRESS).is_file():
             return one
     return None
+
+
+def prepare(seed: int, budget: Budget) -> None:
+    """Seed every generator of random numbers, and give torch its threads."""
+    if budget.threads:
+        torch.set_num_threads(budget.threads)
+    set_seed(seed)
 
 
 def run(trainer: Trainer, clock: Clock, weights: Weights, out: Path, memory: str) -> Trained:

@@ -40,7 +40,7 @@ def _main() -> None:
 @app.command()
 def encoder(
     pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
     test_with: Annotated[
         list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to test.")
     ] = None,

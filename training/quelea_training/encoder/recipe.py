@@ -13,7 +13,7 @@ OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of one training; a run that was broken off goes on only under the same."""
+    """Settings of one training; an interrupted run is resumed only under the same."""
 
     objective: Objective = "infonce"
     """infonce: all other passages of the batch are negatives, and `hard` from the product's search. weaverbird: the

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -49,11 +47,7 @@ def train(
     Raises:
         OutOfMemory: A step does not fit.
     """
-    if budget.threads:
-        torch.set_num_threads(budget.threads)
-    random.seed(recipe.seed)
-    np.random.seed(recipe.seed)
-    torch.manual_seed(recipe.seed)
+    long_runs.prepare(recipe.seed, budget)
     clock = Clock(towers, budget, out, Look("map", look) if look else None, say, recipe.warm_up)
     trainer = _Trainer(
         towers,

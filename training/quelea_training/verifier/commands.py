@@ -26,7 +26,7 @@ def _main() -> None:
 @app.command()
 def verifier(
     pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`: their passages are used.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
     base: Base = None,
     layers: Annotated[int, typer.Option(min=0, help="The last ones, which move; 0: every weight.")] = _USUAL.layers,
     most: Annotated[int, typer.Option(min=3, help="Examples to train on, at most.")] = _USUAL.most,

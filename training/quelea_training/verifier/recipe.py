@@ -18,7 +18,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of one training; a run that was broken off goes on only under the same."""
+    """Settings of one training; an interrupted run is resumed only under the same."""
 
     layers: int = 4
     """The last ones, which move together with the head; 0: every weight."""

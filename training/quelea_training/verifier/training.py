@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -149,11 +148,7 @@ def train(
     Raises:
         OutOfMemory: A step does not fit.
     """
-    if budget.threads:
-        torch.set_num_threads(budget.threads)
-    random.seed(recipe.seed)
-    np.random.seed(recipe.seed)
-    torch.manual_seed(recipe.seed)
+    long_runs.prepare(recipe.seed, budget)
     shown = [(one.premise, one.sentence) for one in develop]
     labels = [one.label for one in develop]
     look = Look(LOOK, lambda: balanced_accuracy(verifier.score(shown), labels)) if develop else None

@@ -94,7 +94,7 @@ def make(
 @app.command()
 def sft(
     samples: Annotated[list[Path], typer.Argument(help="Folders of `quelea train samples`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
     test_with: Annotated[
         list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to refuse it.")
     ] = None,
@@ -154,7 +154,7 @@ def test(
     system: Annotated[
         list[str], typer.Option(help="NAME=MODEL@URL, the untuned one first; repeatable. URL goes up to /v1.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the test; one that was broken off goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder of the test; an interrupted one is resumed.")],
     most: Annotated[int, typer.Option(min=0, help="Questions, at most; 0: all that are held out.")] = 100,
     api_key: Annotated[str, typer.Option(envvar="QUELEA_EVAL_API_KEY", help="Of the models.")] = "",
     as_of: _AsOf = _PLAN.as_of,

@@ -86,7 +86,7 @@ def test(
     as_of: str,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Ask every system every sample; a run that was broken off goes on. Gives the report, also written to `out`.
+    """Ask every system every sample; an interrupted run is resumed. Gives the report, also written to `out`.
 
     Raises:
         BadRun: The folder holds another test.

@@ -10,7 +10,7 @@ from quelea_evaluation.inputs import BadInput
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of one training, after the paper; a run that was broken off goes on only under the same."""
+    """Settings of one training, after the paper; an interrupted run is resumed only under the same."""
 
     rank: int = 16
     alpha: int = 32

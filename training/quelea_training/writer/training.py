@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from datasets import Dataset
 from quelea_evaluation.inputs import BadInput
@@ -51,11 +49,7 @@ def train(
         BadInput: No sample is short enough.
         OutOfMemory: A step does not fit.
     """
-    if budget.threads:
-        torch.set_num_threads(budget.threads)
-    random.seed(recipe.seed)
-    np.random.seed(recipe.seed)
-    torch.manual_seed(recipe.seed)
+    long_runs.prepare(recipe.seed, budget)
     fitting = fit(writer, samples, recipe.max_tokens)
     if not fitting:
         raise BadInput(f"none of {len(samples)} samples has {recipe.max_tokens} tokens or fewer; raise --max-tokens")
