@@ -290,6 +290,7 @@ async def test_heads(stand, routes):
     caller.check(least=1000)
 
 
+@pytest.mark.slow(reason="1,600 requests, some to every operation")
 async def test_queries_and_paths(stand, schema, routes):
     caller = Caller(stand.running.http_port)
     async with asyncio.TaskGroup() as group:

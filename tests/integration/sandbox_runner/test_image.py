@@ -88,6 +88,7 @@ print(json.dumps(["heard", [line for line in heard if any(word in line for word 
 """
 
 
+@pytest.mark.slow(reason="a container imports every library of the image")
 async def test_every_library_loads_and_v8_runs() -> None:
     async with docker_sandbox(preload="", memory_bytes=1 << 30) as client:
         ran = await client.run(LIBRARIES)

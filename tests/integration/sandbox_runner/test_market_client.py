@@ -234,6 +234,7 @@ for session in (requests.Session(), curl_cffi.requests.Session()):
         assert await asked(client, code) == [["a=1", ""], ["a=1", ""]]
 
 
+@pytest.mark.slow(reason="a container imports all of akshare")
 async def test_a_real_akshare_function_gives_its_frame(door: Door) -> None:
     code = """
 import akshare, json
