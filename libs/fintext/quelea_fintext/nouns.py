@@ -1,5 +1,4 @@
-"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales; and
-short forms that a word of reports would be taken for: ads.
+"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales.
 
 Each pattern belongs to one way of turning a sentence round, so both stand here and not in the languages' data.
 """
@@ -8,22 +7,12 @@ from __future__ import annotations
 
 import re
 
-from quelea_fintext.times.period_words import MONTH
-
 _SELL = re.compile(
     r"\bhow much (?:did|does|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)\b"
     r"(?! (?:(?:its|their|the|an?|of) )?(?:\w+ )?"
     r"(?:shares?|stock|stake|bonds?|notes|debt|securities|assets|units?|business))",
     re.IGNORECASE,
 )
-_SELL_IN = re.compile(
-    r"\bwhat (?:did|has|have) (?P<who>[^?,.]{1,60}?) (?:sell|sold)"
-    rf"(?= (?:abroad\b|(?:in|outside)(?: of)?(?: the)? (?!(?:Q\d|H\d|FY|Fiscal|{MONTH})\b)(?-i:[A-Z])))",
-    re.IGNORECASE,
-)
-"""In a place, which has a capital. "What does Zebra sell?" asks for its products, "in Q3" for holdings as well."""
-_ADS = re.compile(r"(?<!per )\bads\b")
-"""Advertisements: in capitals they are American depositary shares."""
 _MAI = re.compile(r"卖(?:出)?了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 _ZHUAN = re.compile(r"(?:赚|挣)了?多少(?:钱|亿|万)?(?=[?？。了]|$)")
 
@@ -37,10 +26,8 @@ _YING = re.compile(r"是?(?:盈利|盈)还是(?:亏损|亏)(?:了)?|是?(?:赚|�
 
 
 def in_nouns(question: str) -> str:
-    """The question with the noun in place of its verb, or of "ads"; any other question is left as it is."""
+    """The question with the noun in place of its verb; any other question is left as it is."""
     question = _SELL.sub(r"what were the net sales of \g<who>", question)
-    question = _SELL_IN.sub(r"what were the net sales of \g<who>", question)
     question = _PROFIT_OR_LOSS.sub(r"what was the net income of \g<who>", question)
-    question = _ADS.sub("advertising", question)
     question = _YING.sub("的净利润是多少", question)
     return _ZHUAN.sub("的净利润是多少", _MAI.sub("的销售额是多少", question))

@@ -40,8 +40,6 @@ _LETTERED = re.compile(
 )
 """Q5 2023, 5Q23, 2023年Q6, FQ5; 10Q is a form."""
 _A_PRODUCT = re.compile(r"\s{0,3}(?:model|series|suv|\d|[a-z]-)", re.IGNORECASE)
-_CARS = LANGUAGES.pattern("time.cars")
-"""Their models are called Q5."""
 _ENGLISH = re.compile(
     rf"(?P<before>(?<![\w']){_YEAR}(?:'s)?[\s,/-]+(?:the\s{{1,3}})?)?"
     rf"(?:(?<!\w)(?P<o>{ORDINAL_WORD})[\s-]+{_CALENDARS}(?P<u>quarter|half|month|week|day)\b"
@@ -122,8 +120,6 @@ def _beyond(said: str, most: int) -> bool:
 
 
 def _lettered(text: str, *, bare: bool) -> Iterator[tuple[int, int]]:
-    if _CARS.search(text):
-        return
     for match in _LETTERED.finditer(text):
         most = _YEAR_HAS["quarter" if match["q"] or match["q2"] else "half"]
         alone = not (match["before"] or match["after"])
