@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from quelea_fintext.dates import find_dates
+from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.numerals import chinese
 from quelea_fintext.text import lower
-from quelea_fintext.times.period_words import HAN_MONTH, MONTHS_LONG, QUARTERS, YEAR
+from quelea_fintext.times.period_words import (
+    HAN_MONTH,
+    MONTHS_LONG,
+    NTH_OR_DIGIT,
+    QUARTERS,
+    YEAR,
+    month_number,
+)
 
 from quelea_checker.model import Period
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
-)
-_ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
+_NAMES = tuple(name.capitalize() for name in sorted(MONTHS, key=len, reverse=True))
+_MONTH = rf"(?:{'|'.join(_NAMES)})\.?"
 LENGTH = r"(?:three|six|nine|twelve|12|[369])"
 _FY = r"(?:fiscal(?:[ -]years?)?|FYE?|F[. ]?Y[. ]?|F(?=20\d\d)|CY(?=\s?'?\d)|财年|calendar(?: year)?)"
 
@@ -58,7 +61,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "quarter",
             r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q"
-            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)\s{{0,8}}+[,'/-]?\s{{0,8}}+(?:of |in "
+            rf"|(?P<o>{NTH_OR_DIGIT})[- ](?:fiscal )?quarters?)\s{{0,8}}+[,'/-]?\s{{0,8}}+(?:of |in "
             rf"|for )?(?:the )?(?P<f>{_FY})?\s{{0,8}}+'?(?P<y>{YEAR}|\d\d)(?![\d%]|,\d|\.\d)",
         ),
         (
@@ -69,7 +72,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "quarter",
             rf"(?<![A-Za-z\d])(?:the )?(?P<f>{_FY})\s{{0,8}}+(?P<y>{YEAR})(?:'s)?,?\s{{1,8}}"
-            rf"(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?",
+            rf"(?P<o>{NTH_OR_DIGIT})[- ](?:fiscal )?quarters?",
         ),
         ("quarter", rf"(?P<y>{YEAR})(?P<f>财)?年度?(?:的)?第?(?P<z>[一二三四1-4])季度?"),
         (
@@ -104,7 +107,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "bare_quarter",
             r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])(?![A-Za-z\d])"
-            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)|第?(?P<z>[一二三四1-4])季度",
+            rf"|(?P<o>{NTH_OR_DIGIT})[- ](?:fiscal )?quarters?)|第?(?P<z>[一二三四1-4])季度",
         ),
         ("bare_half", r"\b(?P<o>first|second) half\b|(?P<zh>上半年|下半年)"),
         ("bare_months", rf"\b(?P<n>{LENGTH})[- ]months? (?:periods? )?(?:ended|ending)\b"),
@@ -119,7 +122,7 @@ ANY = re.compile(
 )
 """A cheap look at a text in lower case."""
 _NAMED_MONTH = re.compile(rf"(?<![a-z]){_MONTH.lower()}(?![a-z])")
-NUMERIC_DATE = re.compile(r"(?:19|20)\d\d[-/.]\d")
+NUMERIC_DATE = re.compile(rf"{YEAR}[-/.]\d")
 _QUARTERS = re.compile("q[1-4]|[1-4]q|quarter|季")
 _HALVES = re.compile("h[12]|[12]h|half|半|中期")
 _YEARS = re.compile(YEAR)
@@ -153,17 +156,13 @@ def find_candidate_forms(text: str, low: str, *, monthly: bool) -> set[str]:
     return found
 
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAME = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)"
-)
+_NAME = rf"(?:{'|'.join((*_NAMES, *(name.upper() for name in _NAMES if len(name) == 3)))})"
 _END = r"(?![\w%]|[.,]\d|\s?[-/]\s?\d|\s+(?:million|billion|thousand|percent))"
 _FORM = re.compile(
-    rf"(?<![\w/.,-])(?P<a>\d{{1,2}})(?P<mark>[/.])(?P<b>\d{{1,2}})(?P=mark)(?P<y>(?:19|20)\d\d|\d\d){_END}"
-    rf"|(?<![A-Za-z])(?P<m>{_NAME})\.? ?(?P<d>\d{{1,2}}) ?,(?P<y2>(?:19|20)\d\d){_END}"
-    rf"|(?<![A-Za-z])(?P<m3>{_NAME})(?P<d3>\d{{1,2}}), ?(?P<y3>(?:19|20)\d\d){_END}"
-    rf"|(?<![\w.,$])(?P<d4>\d{{1,2}})[- ](?P<m4>{_NAME})\.?[- ]'?(?P<y4>(?:19|20)\d\d|\d\d){_END}"
+    rf"(?<![\w/.,-])(?P<a>\d{{1,2}})(?P<mark>[/.])(?P<b>\d{{1,2}})(?P=mark)(?P<y>{YEAR}|\d\d){_END}"
+    rf"|(?<![A-Za-z])(?P<m>{_NAME})\.? ?(?P<d>\d{{1,2}}) ?,(?P<y2>{YEAR}){_END}"
+    rf"|(?<![A-Za-z])(?P<m3>{_NAME})(?P<d3>\d{{1,2}}), ?(?P<y3>{YEAR}){_END}"
+    rf"|(?<![\w.,$])(?P<d4>\d{{1,2}})[- ](?P<m4>{_NAME})\.?[- ]'?(?P<y4>{YEAR}|\d\d){_END}"
     rf"|(?<![\w])(?P<m5>{_NAME})\.?(?:-|\s?')(?P<y5>\d\d){_END}"
 )
 MAY_HOLD = re.compile(
@@ -198,7 +197,7 @@ def short_dates(text: str) -> Iterator[ShortDate]:
             if not (1 <= month <= 12 and 1 <= day <= 31) or year > 2059:
                 continue
         else:
-            month, day = _MONTHS.index(got["m"][:3].lower()) + 1, int(got.get("d", 0))
+            month, day = MONTHS[got["m"].lower()], int(got.get("d", 0))
             if day > 31 or year > 2059:
                 continue
         yield ShortDate(*match.span(), year, month, day)
@@ -340,10 +339,8 @@ def _year(text: str) -> int:
 
 
 def _month(said: str) -> int:
-    """The number of a month, 0 of none."""
-    if said.isdigit():
-        return int(said)
-    return MONTHS.index(said[:3].lower()) + 1 if said.isascii() else int(chinese(said) or 0)
+    """The number of a month; of digits whatever they say, which need be no month."""
+    return month_number(said.rstrip("."))
 
 
 def _read_month_span(start: int, end: int, year: int, first: int, last: int) -> Period | None:
