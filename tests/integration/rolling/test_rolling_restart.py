@@ -1,4 +1,4 @@
-"""Two gateways and two generators are replaced one after the other, and killed, while fifty people stream answers.
+"""Two gateways and two generators are replaced one after the other, and killed, while 26 people stream answers.
 
 Real processes with a slow engine behind them; retriever and search are fakes in this process. What a cluster adds, and
 how it is stood for, is in support.rolling.
@@ -26,7 +26,7 @@ from support.rolling import DRAIN_SECONDS, Pod, Service, SlowEngine, answers
 
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023?"
 GATEWAY, GENERATOR = "quelea.gateway.v1.GatewayService", "quelea.generator.v1.GeneratorService"
-HTTP_CLIENTS, KEPT, GRPC_CLIENTS = 40, 20, 10
+HTTP_CLIENTS, KEPT, GRPC_CLIENTS = 20, 10, 6
 SETTLE_SECONDS = 300.0
 PIECES = ["Total ", "net ", "sales ", "were ", "in ", "the ", "first ", "passage ", "of ", "all ", "[1].\n"] * 2
 TEXT = "".join(PIECES)
@@ -107,7 +107,7 @@ class Cluster:
 
     @contextlib.asynccontextmanager
     async def users(self) -> AsyncIterator[None]:
-        """Fifty of them, from the moment that all have a stream until each has ended the one that it had."""
+        """All of them, from the moment that all have a stream until each has ended the one that it had."""
         self.stop.clear()
         people = [self.over_http(kept=number < KEPT) for number in range(HTTP_CLIENTS)]
         tasks = [asyncio.create_task(one) for one in (*people, *(self.over_grpc() for _ in range(GRPC_CLIENTS)))]

@@ -187,7 +187,7 @@ def test_a_number_of_things_may_be_printed_in_thousands() -> None:
 def test_money_in_how_much_money_is_not_what_is_asked_about() -> None:
     funds = merlin(1, "June 30, 2023\nMoney market funds\t27,899\t20,424")
     sales = merlin(2, "2023\t2022\nAdvertising services\t12,060\t9,548\nOnline stores\t57,267\t53,489")
-    assert "12,060" in first("How much money did Merlin make from ads in 2023?", funds, sales)
+    assert "12,060" in first("How much money did Merlin make from advertising in 2023?", funds, sales)
 
 
 def test_a_name_written_together_is_the_companys() -> None:
