@@ -61,6 +61,9 @@ LOADS = {
 """The share of a core that a stage keeps busy, with its containers and engines; one where none is named. About `cpu` by
 `took` in the table at the end, which does not see containers and engines."""
 FAILED = "failed"
+UNIT = ("unit/gateway", "unit")
+CONTRACT = ("contract/gateway", "contract")
+"""Stages that coverage can be measured of: it makes them half as dear again."""
 
 
 @dataclass
@@ -109,28 +112,31 @@ def make(*targets: str) -> list[str]:
     return ["make", "--no-print-directory", *targets]
 
 
-def commit(*, coverage: bool) -> list[Stage]:
-    """`make test`."""
-    python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
-    unit = [*python, "--durations=10", "--durations-min=5"]
-    contract = [*unit, "tests/contract", "--ignore=tests/contract/gateway"]
+def commit(measured: tuple[str, ...] = ()) -> list[Stage]:
+    """`make test`; with the coverage of the stages named."""
+
+    def run(name: str, *paths: str) -> list[str]:
+        if name not in measured:
+            return pytest(*paths)
+        return [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest", *pytest(*paths)[1:]]
+
+    contract = run("contract", "tests/contract", "--ignore=tests/contract/gateway")
     contract += ["-k", "not kubernetes"]  # see contract/sandbox
     stages = [
         Stage("setup", make("dev")),
         Stage("tools", make("tools"), ("setup",)),
-        Stage("contract/gateway", [*unit, "tests/contract/gateway"], ("setup",)),
+        Stage("contract/gateway", run("contract/gateway", "tests/contract/gateway"), ("setup",)),
         Stage("contract", contract, ("setup",)),
-        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
+        Stage("unit", run("unit", "tests/unit", "--ignore=tests/unit/gateway"), ("setup", "tools")),
         Stage("types", make("types"), ("setup",)),
-        Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),
+        Stage("unit/gateway", run("unit/gateway", "tests/unit/gateway"), ("setup",)),
         Stage("product", pytest("tests/e2e/test_answers.py"), ("setup",)),
         Stage("lint", make("lint"), ("setup",)),
         Stage("architecture", make("arch"), ("setup",)),
     ]
-    if coverage:
-        stages.append(
-            Stage("coverage", make("coverage-report"), ("unit/gateway", "unit", "contract/gateway", "contract"))
-        )
+    if measured:
+        by = {"QUELEA_MEASURED": "unit and contract tests" if set(measured) > set(UNIT) else "unit tests"}
+        stages.append(Stage("coverage", make("coverage-report"), measured, environment=by))
     return stages
 
 
@@ -176,7 +182,7 @@ def tests(name: str, *needs: str) -> Stage:
 
 def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first, then what takes long."""
-    before_a_commit = {one.name: one for one in commit(coverage=True)}
+    before_a_commit = {one.name: one for one in commit(UNIT)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
     debian = ("debian",) if install else ()
     if install:
@@ -413,7 +419,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["commit", "all", "debian"])
     parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
-    parser.add_argument("--coverage", action="store_true", help="of unit and contract tests; `all` always has it")
+    parser.add_argument(
+        "--coverage", action="store_true", help="of unit and contract tests; `all` has that of unit tests"
+    )
     parser.add_argument("--places", type=int, default=places_here(), help="stages at a time, at most")
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
@@ -424,7 +432,10 @@ def main() -> int:
     shutil.rmtree(LOGS / "coverage", ignore_errors=True)
     (LOGS / "coverage").mkdir(parents=True)
     (LOGS / "times.jsonl").unlink(missing_ok=True)
-    stages = commit(coverage=options.coverage) if options.what == "commit" else everything(install=options.install)
+    if options.what == "commit":
+        stages = commit((*UNIT, *CONTRACT) if options.coverage else ())
+    else:
+        stages = everything(install=options.install)
     if options.only:
         stages = [one for one in stages if one.name in options.only.split(",")]
         for one in stages:
