@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +31,6 @@ from quelea_training.pairs.making import Made, Plan
 from quelea_training.pairs.model import Pair, Passage, Split
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from support.training_runs import kill_at_first_checkpoint, train
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers.models import WordLevel
 from transformers import BertConfig, BertModel
@@ -127,17 +131,32 @@ def test_training_moves_the_model_helps_on_what_is_held_out_and_the_embedder_ser
         running.run(order(base, pairs, out), recipe, Budget(), said.append)
 
 
-@pytest.mark.slow(reason="trains in a process that loads torch, and again after a kill")
+@pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Path) -> None:
     """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
     options = ["--base", str(base), "--tune", "full", "--rate", "0.005", "--epochs", "8", "--max-tokens", "16"]
     options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--dev-passages", "10", "--patience", "99"]
 
     def command(out: Path) -> list[str]:
-        return ["encoder", str(pairs), "--out", str(out), *options]
+        return [sys.executable, "-m", "quelea_training", "encoder", str(pairs), "--out", str(out), *options]
+
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
 
     killed = tmp_path / "killed"
-    checkpoint = kill_at_first_checkpoint(command(killed), killed)
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command(killed), stderr=log, stdout=log, env=environment, start_new_session=True)
+        end = time.monotonic() + 300
+        while last_checkpoint(killed) is None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < end, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+    checkpoint = last_checkpoint(killed)
+    assert checkpoint is not None
     at = int(checkpoint.name.rpartition("-")[2])
     assert at < 32, "it was too fast to be killed"
     torn = checkpoint.with_name("checkpoint-9999")  # a kill in the middle of writing
@@ -145,15 +164,15 @@ def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Pa
     (torn / "trainer_state.json").write_text('{"global_step"')
     assert last_checkpoint(killed) == checkpoint
     other = [word if word != "0.005" else "0.001" for word in command(killed)]
-    refused = train(other)
-    assert refused.exit_code == 1
-    assert "rate" in refused.output
-    went_on = train(command(killed))
-    assert went_on.exit_code == 0, went_on.output
-    assert f"going on from checkpoint-{at}" in went_on.output
+    refused = run(other)
+    assert refused.returncode == 1
+    assert "rate" in refused.stderr
+    went_on = run(command(killed))
+    assert went_on.returncode == 0, went_on.stderr
+    assert f"going on from checkpoint-{at}" in went_on.stderr
     alone = tmp_path / "alone"
-    whole = train(command(alone))
-    assert whole.exit_code == 0, whole.output
+    whole = run(command(alone))
+    assert whole.returncode == 0, whole.stderr
     one, two = (load_file(out / "model" / "model.safetensors") for out in (killed, alone))
     worst = max(float((one[name] - two[name]).abs().max()) for name in one)
     assert worst < 1e-3

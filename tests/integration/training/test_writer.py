@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -29,7 +30,6 @@ from quelea_training.writer.model import Sample, Shown, read_samples, write_samp
 from quelea_training.writer.recipe import Recipe
 from quelea_training.writer.running import Order
 from safetensors.torch import load_file
-from support.training_runs import kill_at_first_checkpoint, train
 from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
@@ -150,22 +150,39 @@ def training_log(out: Path) -> list[dict[str, Any]]:
 def command(base: Path, samples: Path, out: Path) -> list[str]:
     options = ["--base", str(base), "--rate", "0.02", "--epochs", "8", "--max-tokens", "32", "--accumulate", "2"]
     options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--patience", "99", "--batch", "1"]
-    return ["sft", str(samples), "--out", str(out), *options]
+    return ["-m", "quelea_training", "sft", str(samples), "--out", str(out), *options]
 
 
-@pytest.mark.slow(reason="trains in a process that loads torch, and again after a kill")
+@pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, samples: Path, tmp_path: Path) -> None:
     """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(out: Path) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, *command(base, samples, out)]
+        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
+
     killed = tmp_path / "killed"
-    checkpoint = kill_at_first_checkpoint(command(base, samples, killed), killed)
+    with (tmp_path / "log").open("w") as log:
+        words = [sys.executable, *command(base, samples, killed)]
+        process = subprocess.Popen(words, stderr=log, stdout=log, env=environment, start_new_session=True)
+        end = time.monotonic() + 300
+        while last_checkpoint(killed) is None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < end, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+    checkpoint = last_checkpoint(killed)
+    assert checkpoint is not None
     at = int(checkpoint.name.rpartition("-")[2])
     assert at < 280, "it was too fast to be killed"
-    went_on = train(command(base, samples, killed))
-    assert went_on.exit_code == 0, went_on.output
-    assert f"going on from checkpoint-{at}" in went_on.output
+    went_on = run(killed)
+    assert went_on.returncode == 0, went_on.stderr
+    assert f"going on from checkpoint-{at}" in went_on.stderr
     alone = tmp_path / "alone"
-    whole = train(command(base, samples, alone))
-    assert whole.exit_code == 0, whole.output
+    whole = run(alone)
+    assert whole.returncode == 0, whole.stderr
     one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, alone))
     assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
 
@@ -174,7 +191,7 @@ def test_a_kill_loses_one_interval_at_most(base: Path, samples: Path, tmp_path: 
 def test_two_processes_train_one_adapter(base: Path, samples: Path, tmp_path: Path) -> None:
     # As accelerate launches several GPUs; on CPUs it would start one process, however many it is told.
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    words = [*launch, "-m", "quelea_training", *command(base, samples, tmp_path / "run")]
+    words = [*launch, *command(base, samples, tmp_path / "run")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=500)
     assert done.returncode == 0, done.stderr
@@ -243,14 +260,14 @@ def test_a_model_spread_over_processes_learns_and_survives_a_kill(base: Path, sa
     spread |= {"ACCELERATE_USE_FSDP": "true"} | {name.upper(): str(value) for name, value in settings.items()}
 
     def run(out: Path) -> str:
-        words = [*launch, "-m", "quelea_training", *command(base, samples, out), "--epochs", "4"]
+        words = [*launch, *command(base, samples, out), "--epochs", "4"]
         done = subprocess.run(words, check=False, capture_output=True, text=True, env=spread, timeout=500)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
     killed = tmp_path / "killed"
     with (tmp_path / "log").open("w") as log:
-        words = [*launch, "-m", "quelea_training", *command(base, samples, killed), "--epochs", "4"]
+        words = [*launch, *command(base, samples, killed), "--epochs", "4"]
         process = subprocess.Popen(words, stderr=log, stdout=log, env=spread, start_new_session=True)
         end = time.monotonic() + 300
         while last_checkpoint(killed) is None:
