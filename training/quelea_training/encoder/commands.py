@@ -104,6 +104,52 @@ def encoder(
     say(
         f"written: {', '.join(str(out / name) for name in (*found['models'], 'report.json', 'report.png', 'loss.png'))}"
     )
-    settings = ("MODEL",) if len(found["models"]) == 1 else ("QUERY_MODEL", "PASSAGE_MODEL")
-    for name, model in zip(settings, found["models"], strict=True):
+    _say_models(out, found["models"])
+
+
+@app.command()
+def blend(
+    trained: Annotated[Path, typer.Argument(help="Folder of a finished `quelea train encoder`.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; an interrupted run is resumed.")],
+    test_with: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folders of pairs that watch for losses: their development split chooses, their test split measures; "
+            "none: those of the training."
+        ),
+    ] = None,
+    base: Base = None,
+    share: Annotated[
+        list[float] | None, typer.Option(help="Of the trained weights, above 0 and below 1; may be given often.")
+    ] = None,
+    allowed: Annotated[float, typer.Option(min=0, help="Points of MAP@5 that any source may lose.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Of the passages that are chosen from.")] = 0,
+    test_passages: Annotated[int, typer.Option(min=0, help="Passages that a test chooses from; 0: all.")] = 0,
+    dev_passages: Annotated[
+        int, typer.Option(min=10, help="The same for the development split, which is encoded once a share.")
+    ] = 300,
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Average a trained encoder with what it was trained from, so that it gains and forgets little (WiSE-FT)."""
+    blending, report = (import_module(f"quelea_training.encoder.{name}") for name in ("blending", "report"))
+    with plain_errors():
+        rule = blending.Rule(tuple(share), allowed, seed) if share else blending.Rule(allowed=allowed, seed=seed)
+        rule.check()
+        order = blending.Order(
+            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages
+        )
+        found = blending.run(order, rule, say)
+    if as_json:
+        tell_json(found)
+        return
+    tell(report.table_of_shares(found["scores"]))
+    if not found["models"]:
+        say(f"no share gains and loses at most {allowed:g} points: keep the encoder that you have")
+    _say_models(out, found["models"])
+
+
+def _say_models(out: Path, models: list[str]) -> None:
+    settings = ("MODEL",) if len(models) == 1 else ("QUERY_MODEL", "PASSAGE_MODEL")
+    for name, model in zip(settings, models, strict=False):
         say(f"for the embedder: QUELEA_EMBEDDER_{name}={(out / model).resolve()}")

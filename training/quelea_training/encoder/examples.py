@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ class Material:
         return sorted({one["licence"] for each in self.manifests.values() for one in each["sources"]})
 
 
-def load(folders: Sequence[Path], tested: Sequence[Path] = ()) -> Material:
-    """Folders of pairs to train on, and others that are only tested with.
+def load(folders: Sequence[Path], tested: Sequence[Path] = (), splits: Collection[Split] = ("test",)) -> Material:
+    """Folders of pairs to train on, and others of which only some splits are used, never to train on.
 
     Raises:
         BadInput: A file was changed since it was made, or a document or passage of training is one that a folder holds
@@ -42,7 +42,7 @@ def load(folders: Sequence[Path], tested: Sequence[Path] = ()) -> Material:
     for folder in (*folders, *tested):
         found = read_pairs(folder)
         passages |= found.passages
-        pairs += [pair for pair in found.pairs if folder in folders or pair.split == "test"]
+        pairs += [pair for pair in found.pairs if folder in folders or pair.split in splits]
     refuse_held_out(pairs, passages, [one["held_out"] for one in manifests.values()])
     return Material(Pairs(passages, tuple(pairs)), manifests)
 

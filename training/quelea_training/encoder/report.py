@@ -13,7 +13,7 @@ from quelea_training.encoder.examples import Bench
 from quelea_training.encoder.measures import SIMILARITIES, K, best, score, similarities
 from quelea_training.encoder.towers import Towers
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 LEVELS = ("passage", "document")
 
 
@@ -48,7 +48,7 @@ def measure(towers: Towers, benches: Sequence[Bench], when: str, say: Callable[[
     return rows
 
 
-def pick(rows: Sequence[Row], **wanted: str) -> list[Row]:
+def pick(rows: Sequence[Row], **wanted: str | float) -> list[Row]:
     """The rows with these fields."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
@@ -68,6 +68,21 @@ def table(rows: Sequence[Row]) -> str:
             f"{100 * before['mar']:.1f} | {100 * one['mar']:.1f} |"
             for one in after
         ]
+    return "\n".join(lines)
+
+
+def table_of_shares(rows: Sequence[Row]) -> str:
+    """Markdown: MAP by cosine, a column for each share of the trained weights."""
+    shown = pick(rows, similarity="cosine")
+    shares = sorted({row["share"] for row in shown})
+    lines = [
+        f"| source | language | level | queries | passages | {' | '.join(f'{one:g}' for one in shares)} |",
+        f"|---|---|---|---|---|{'---|' * len(shares)}",
+    ]
+    for first in (row for row in shown if row["share"] == shares[0]):
+        about = {name: first[name] for name in ("source", "language", "level")}
+        values = " | ".join(f"{100 * row['map']:.1f}" for share in shares for row in pick(shown, share=share, **about))
+        lines.append(f"| {' | '.join(about.values())} | {first['queries']} | {first['passages']} | {values} |")
     return "\n".join(lines)
 
 
@@ -95,8 +110,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def card(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
-    """The model card: from what, how, by which licences, and how good on what was held out."""
+def card(about: Mapping[str, Any], measured: str) -> str:
+    """The model card: from what, how, by which licences, and how good on what was held out, by the text `measured`."""
     settings = "\n".join(f"- {name}: {value}" for name, value in about["recipe"].items())
     licences = "\n".join(f"- {one}" for one in about["licences"])
     return f"""# {about["name"]}
@@ -110,7 +125,7 @@ Its licence is that of the base model (LICENSE); the data it was trained on:
 
 On documents and companies that were not trained on, by cosine, in percent:
 
-{table(rows)}
+{measured}
 
 ## How
 

@@ -94,7 +94,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         }
         draw_log(trained.log, order.out / "loss.png", f"MAP@{K}")
         report.draw(measured, order.out / "report.png")
-        models = export(order.base, towers, order.out, report.card(about, measured))
+        models = export(order.base, towers, order.out, report.card(about, report.table(measured)))
         found = {**about, "models": [one.name for one in models], "scores": measured}
         write_json(order.out / REPORT, found)
         folder.finish({"models": found["models"], "steps": trained.steps})

@@ -42,8 +42,8 @@ class Source:
     licence: str
     documents: tuple[SourceDocument, ...]
     asked: tuple[Asked, ...]
-    test_only: bool = False
-    """Never trained on: it measures what is lost elsewhere."""
+    never_train: bool = False
+    """It measures what is lost elsewhere: to develop on and to test with."""
 
 
 LICENCES = {
@@ -53,7 +53,7 @@ LICENCES = {
     "fintextqa": "MIT (FinTextQA); regulations are their issuers'",
     "convfinqa": "MIT (ConvFinQA)",
 }
-TEST_ONLY = frozenset({"disc", "fintextqa"})
+NEVER_TRAINED = frozenset({"disc", "fintextqa"})
 SOURCES = tuple(LICENCES)
 
 
@@ -76,7 +76,7 @@ def load_source(name: str, data: Path) -> Source:
         asked = tuple(_tatqa(data)) if name == "tatqa" else tuple(_of_set(one))
     except OSError as error:
         raise BadInput(f"{name}: cannot read {error.filename}: {error.strerror}; say where with --data") from error
-    return Source(name, LICENCES[name], one.documents, asked, test_only=name in TEST_ONLY)
+    return Source(name, LICENCES[name], one.documents, asked, never_train=name in NEVER_TRAINED)
 
 
 def _of_set(one: EvaluationSet) -> Iterator[Asked]:
