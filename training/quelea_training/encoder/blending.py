@@ -21,9 +21,9 @@ from quelea_training.encoder.examples import Bench, benches, load
 from quelea_training.encoder.export import FOLDERS, export
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.running import KIND as TRAINING
-from quelea_training.encoder.running import REPORT
 from quelea_training.encoder.towers import Kind, Towers, transformer_of
 from quelea_training.pairs.model import PAIRS
+from quelea_training.runs import REPORT
 
 KIND = "encoder-blending"
 BASE, TRAINED = 0.0, 1.0
@@ -119,7 +119,8 @@ def run(order: Order, rule: Rule, say: Callable[[str], None]) -> dict[str, Any]:
             say(f"share {one.share:g}: gains {one.gain:+.1f}, loses {one.loss:.1f} points at most{where}")
         say(f"chosen on the development splits: {share:g}")
         tested = _measure(way, sorted({BASE, share, TRAINED}), tests, folder.rows("test", "share"), say)
-        about = before | {"name": order.out.name, "blended": order.trained.name, "commit": commit, "share": share}
+        about = {name: value for name, value in before.items() if name != "log"}
+        about |= {"name": order.out.name, "blended": order.trained.name, "commit": commit, "share": share}
         about |= {"allowed": rule.allowed, "looks": [vars(one) for one in judged]}
         names: list[str] = []
         if share:

@@ -14,6 +14,8 @@ from quelea_training.encoder.recipe import Recipe
 from quelea_training.pairs.making import read_manifest
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint, read_pairs
 
+_HELD_OUT: tuple[Split, ...] = ("test",)
+
 
 @dataclass(frozen=True)
 class Material:
@@ -28,7 +30,7 @@ class Material:
         return sorted({one["licence"] for each in self.manifests.values() for one in each["sources"]})
 
 
-def load(folders: Sequence[Path], tested: Sequence[Path] = (), splits: Collection[Split] = ("test",)) -> Material:
+def load(folders: Sequence[Path], tested: Sequence[Path] = (), splits: Collection[Split] = _HELD_OUT) -> Material:
     """Folders of pairs to train on, and others of which only some splits are used, never to train on.
 
     Raises:

@@ -9,6 +9,7 @@ from typing import Any
 
 from quelea_evaluation.reports.plots import blank
 
+from quelea_training import runs
 from quelea_training.encoder.examples import Bench
 from quelea_training.encoder.measures import SIMILARITIES, K, best, score, similarities
 from quelea_training.encoder.towers import Towers
@@ -111,27 +112,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
 
 def card(about: Mapping[str, Any], measured: str) -> str:
-    """The model card: from what, how, by which licences, and how good on what was held out, by the text `measured`."""
-    settings = "\n".join(f"- {name}: {value}" for name, value in about["recipe"].items())
-    licences = "\n".join(f"- {one}" for one in about["licences"])
-    return f"""# {about["name"]}
-
-A text encoder for retrieval, trained with `quelea train encoder` from {about["base"]} (sha256 {about["base_sha256"]}).
-Its licence is that of the base model (LICENSE); the data it was trained on:
-
-{licences}
-
-## Held out
-
-On documents and companies that were not trained on, by cosine, in percent:
-
-{measured}
-
-## How
-
-{about["steps"]} steps in {about["seconds"] / 60:.1f} minutes; {about["why"]}. Commit {about["commit"]}.
-
-{settings}
-
-Pairs: {", ".join(f"{name} (sha256 {one})" for name, one in about["pairs"].items())}
-"""
+    """The model card, with the text `measured` about what was held out."""
+    what = "A text encoder for retrieval, trained with `quelea train encoder`."
+    held_out = "On documents and companies that were not trained on, by cosine, in percent:"
+    return runs.card(about, what, f"## Held out\n\n{held_out}\n\n{measured}", about["pairs"])
