@@ -94,11 +94,14 @@ def test_what_is_nearly_tested_with_is_not_trained_on() -> None:
         "test": passage("test", text=SALES, document="held"),
         "near": passage("near", text=SALES.replace("two", "three")),
         "far": passage("far", text="The board declared a dividend."),
+        "part": passage("part", text=SALES.partition(", driven")[0] + " over the year before"),
+        "whole": passage("whole", text=f"{SALES} Gross margin fell, as raw materials cost more than a year ago."),
     }
+    parts = [pair("part?", passages["part"]), pair("whole?", passages["whole"])]
     tested = pair("By how much did sales rise?", passages["test"], split="test")
     near, far = pair("near?", passages["near"]), pair("far?", passages["far"])
     same_query = pair("by how much did  sales rise?", passages["far"])
-    assert filters.without_leaks([tested, near, far, same_query], passages) == [tested, far]
+    assert filters.without_leaks([tested, near, far, *parts, same_query], passages) == [tested, far]
 
 
 def test_the_round_trip_takes_the_same_words_for_the_passage() -> None:
@@ -248,7 +251,10 @@ def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path)
     ids = ("Single_MRO/2007/page_134.pdf-1", "Double_MRO/2007/page_134.pdf", "Double_HII/2017/page_104.pdf")
     (tmp_path / "convfinqa").mkdir()
     (tmp_path / "convfinqa" / "convfinqa_dev_pot.json").write_text(
-        json.dumps([row | {"id": one, "golden_table": row["table"]} for one in ids])
+        json.dumps(
+            [row | {"id": one, "golden_table": row["table"], "golden_text": ""} for one in ids[:2]]
+            + [row | {"id": ids[2], "golden_table": "", "golden_text": "net income was $ 9 in 2007 ."}]
+        )
     )
     source = load_source("convfinqa", tmp_path)
     assert [one.metadata["ticker"] for one in source.documents] == ["MRO", "HII"]
@@ -257,3 +263,5 @@ def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path)
         frozenset({"MRO-2007-page_134"}),
         frozenset({"HII-2017-page_104"}),
     ]
+    table, text = passage("t", text="net income\t$ 9"), passage("p", text="Net income was $ 9 in 2007 . Sales fell .")
+    assert [(one.holds(table), one.holds(text)) for one in source.asked[1:]] == [(True, True), (False, True)]

@@ -86,7 +86,10 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
     """
     pairs, passages = material.pairs.of("train"), material.pairs.passages
     if len(pairs) < 2:
-        raise BadInput(f"there are {len(pairs)} pairs to train on; make more with `quelea train pairs`")
+        raise BadInput(
+            f"of {len(material.pairs.pairs)} pairs {len(pairs)} are to train on, and two are the least: make pairs of "
+            "more documents with `quelea train pairs`, or with a smaller --test and --dev"
+        )
     held = {pair.document for pair in material.pairs.pairs if pair.split != "train"}
     pool = [name for name, one in passages.items() if one.document not in held]
     count = recipe.random if recipe.objective == "weaverbird" else recipe.hard

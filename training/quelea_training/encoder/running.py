@@ -61,11 +61,18 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     # How much is in memory at once does not change what is learned.
     with runs.begin(KIND, order.out, order.base.name, data, recipe, budget, free=("chunk",)) as mine:
         tests = benches(material, "test", order.test_passages, recipe.seed)
+        develop = benches(material, "dev", order.dev_passages, recipe.seed)
         columns = rows(material, recipe)
+        if not tests:
+            raise BadInput(
+                "no pair is held out, so what training does could not be measured: make pairs of documents of more "
+                "companies (three are enough) with `quelea train pairs`, or name a folder with --test-with"
+            )
+        if not develop:
+            say("nothing is to develop on: the last weights count, and --minutes or --epochs alone end the training")
         say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
         towers = Towers(order.base, recipe, order.device)
         before = _before(order.out, towers, tests, say) if mine.folder else []
-        develop = benches(material, "dev", order.dev_passages, recipe.seed)
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
