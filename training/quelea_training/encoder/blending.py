@@ -186,7 +186,7 @@ def judge(looks: Sequence[Mapping[str, Any]], learned: set[str]) -> list[Judged]
         change = {(s, level): value - points[BASE, s, level] for (at, s, level), value in points.items() if at == share}
         gains = [value for (source, level), value in change.items() if level == "passage" and source in learned]
         (source, level), worst = min(change.items(), key=lambda one: one[1])
-        judged.append(Judged(share, sum(gains) / len(gains), max(-worst, 0.0), f"{source}, {level}"))
+        judged.append(Judged(share, sum(gains) / len(gains), max(0.0, -worst), f"{source}, {level}"))
     return judged
 
 
