@@ -109,8 +109,8 @@ def _refuse_too_little(asked: list[Asked]) -> None:
     groups = len({one.group for one in asked})
     if groups < gate_fit.FOLDS:
         raise typer.BadParameter(
-            f"the questions are about {groups} documents, or groups of documents that share a question, and the gate is "
-            f"measured on those that it has not seen: at least {gate_fit.FOLDS} are needed; store more documents."
+            f"the questions are about {groups} documents, or groups of documents that share a question, and the gate "
+            f"is measured on those that it has not seen: at least {gate_fit.FOLDS} are needed; store more documents."
         )
 
 
