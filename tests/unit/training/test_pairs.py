@@ -94,7 +94,7 @@ def test_what_is_nearly_tested_with_is_not_trained_on() -> None:
         "test": passage("test", text=SALES, document="held"),
         "near": passage("near", text=SALES.replace("two", "three")),
         "far": passage("far", text="The board declared a dividend."),
-        "part": passage("part", text=SALES.partition(", driven")[0] + " over the year before"),
+        "part": passage("part", text=SALES.partition(", driven")[0]),
         "whole": passage("whole", text=f"{SALES} Gross margin fell, as raw materials cost more than a year ago."),
     }
     parts = [pair("part?", passages["part"]), pair("whole?", passages["whole"])]
