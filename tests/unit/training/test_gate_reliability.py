@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from quelea_cli.stack.home import Home
 from quelea_evaluation.gate.asking import Asked
 from quelea_evaluation.inputs import BadInput
 from quelea_training.gate import commands
 from quelea_training.gate.reliability import bins, brier, calibration_error, draw
-from quelea_training.own_questions import own_set
+from quelea_training.own_questions import own_set, resting
 from quelea_training.pairs.model import Pair, Pairs, Passage, write_pairs
 
 
@@ -74,3 +75,11 @@ def test_too_little_for_a_gate_is_said_before_it_is_fitted(documents: int, each:
         return
     with pytest.raises(typer.BadParameter, match=said):
         commands._refuse_too_little(asked)
+
+
+def test_a_home_is_copied_only_while_its_stack_rests(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no home of a stack"):
+        resting(tmp_path / "none")
+    assert resting(tmp_path) == tmp_path.resolve()
+    with Home(tmp_path).locked(), pytest.raises(BadInput, match="quelea down --home"):
+        resting(tmp_path)

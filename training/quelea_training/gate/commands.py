@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_training.gate.reliability import bins, brier, calibration_error, draw
-from quelea_training.own_questions import own_set
+from quelea_training.own_questions import own_set, resting
 
 GATE_SETS = ("docugami", "tatqa", "disc")
 LEAST = 50
@@ -86,7 +86,7 @@ def _ask(
     home.mkdir(parents=True, exist_ok=True)
     wanted = [(load_set(name, data), home) for name in sets]
     if pairs is not None and stored is not None:
-        place = stored.expanduser().resolve()
+        place = resting(stored)
         wanted.append((own_set(pairs, place.name), place.parent))
     encoders: set[str] = set()
     asked: list[Asked] = []
