@@ -9,6 +9,7 @@ import typer
 from quelea_evaluation.rooms import make_group
 
 COMMANDS = {
+    "blend": "encoder",
     "encoder": "encoder",
     "gate": "gate",
     "pairs": "pairs",

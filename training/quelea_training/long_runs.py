@@ -9,10 +9,10 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from quelea_evaluation.inputs import BadInput
@@ -21,13 +21,24 @@ from quelea_evaluation.reports.store import write_json
 from safetensors.torch import load_file, save_file
 from tensorboardX import SummaryWriter
 from torch import distributed
+from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
+from transformers import (
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+    set_seed,
+)
+
+from quelea_training.recipe import BaseRecipe
 
 WEIGHTS = "trained.safetensors"
 BEST = "best.safetensors"
 CHECKPOINTS = "checkpoints"
-KEPT = 2
+_KEPT = 2
 """Checkpoints that stay."""
 _LOGS, _PROGRESS, _STATE = "logs", "progress.json", "trainer_state.json"
 _SAY_EVERY = 15.0
@@ -87,18 +98,8 @@ class OutOfMemory(BadInput):
     """A step does not fit; the message says which setting to lower."""
 
 
-class Weights(Protocol):
-    """The weights that move, kept as one file."""
-
-    def save(self, file: Path) -> None:
-        """Write them; the file is whole or not there."""
-
-    def load(self, file: Path) -> None:
-        """Take them back."""
-
-
-class MovingWeights(Weights):
-    """The weights of a model that are trained, by their names there.
+class MovingWeights:
+    """The weights of a model that are trained, kept as one file.
 
     Args:
         trained: Whose.
@@ -107,11 +108,18 @@ class MovingWeights(Weights):
     def __init__(self, trained: torch.nn.Module) -> None:
         self._trained = trained
 
+    def moving(self) -> dict[str, torch.Tensor]:
+        """By their names; they are the model's own memory."""
+        return {name: one for name, one in self._trained.named_parameters() if one.requires_grad}
+
     def save(self, file: Path) -> None:
-        """Write them; the file is whole or not there."""
+        """Write them; the file is whole or not there. In a run of several processes all must call; the first writes."""
+        weights = {name: _whole(one) for name, one in self.moving().items()}
+        if not is_first():
+            return
         file.parent.mkdir(parents=True, exist_ok=True)
         scratch = file.with_suffix(".part")
-        save_file({name: one.detach().contiguous().cpu() for name, one in self._moving()}, scratch)
+        save_file({name: one.detach().contiguous().cpu().clone() for name, one in weights.items()}, scratch)
         scratch.replace(file)
 
     def load(self, file: Path) -> None:
@@ -120,15 +128,20 @@ class MovingWeights(Weights):
         Raises:
             BadInput: The file is of another model or recipe.
         """
-        kept, mine = load_file(file), dict(self._moving())
+        kept, mine = load_file(file), self.moving()
         if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in mine.items()}:
             raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
         with torch.no_grad():
             for name, one in mine.items():
-                one.copy_(kept[name])
+                value = kept[name].to(one.device, one.dtype)
+                if isinstance(one, DTensor):
+                    value = distribute_tensor(value, one.device_mesh, one.placements)
+                one.copy_(value)
 
-    def _moving(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
-        return ((name, one) for name, one in self._trained.named_parameters() if one.requires_grad)
+
+def _whole(weight: torch.Tensor) -> torch.Tensor:
+    """A weight whose parts several processes hold, gathered; all must call."""
+    return weight.full_tensor() if isinstance(weight, DTensor) else weight
 
 
 def names_of(folders: Sequence[Path]) -> dict[Path, str]:
@@ -140,6 +153,16 @@ def names_of(folders: Sequence[Path]) -> dict[Path, str]:
 def is_first() -> bool:
     """Whether this process is the only one, or the first of several."""
     return int(os.environ.get("RANK", "0")) == 0
+
+
+def only_first(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Of several processes the first alone speaks."""
+    return say if is_first() else lambda _: None
+
+
+def is_spread() -> bool:
+    """Whether the model is spread over the processes (FSDP)."""
+    return os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true"
 
 
 def rate_at(done: float, warm_up: float) -> float:
@@ -170,26 +193,43 @@ def last_checkpoint(out: Path) -> Path | None:
     return None
 
 
-def prepare(seed: int, budget: Budget) -> None:
-    """Seed every generator of random numbers, and give torch its threads."""
-    if budget.threads:
-        torch.set_num_threads(budget.threads)
-    set_seed(seed)
-
-
-def run(trainer: Trainer, clock: Clock, weights: Weights, out: Path, memory: str) -> Trained:
-    """Train, from the last whole checkpoint of `out` where there is one; the best weights are loaded at the end.
+def train(
+    kind: type[PacedTrainer],
+    arguments: TrainingArguments,
+    weights: MovingWeights,
+    recipe: BaseRecipe,
+    budget: Budget,
+    *,
+    look: Look | None,
+    say: Callable[[str], None],
+    memory: str,
+    **given: Any,
+) -> Trained:
+    """Train, from the last whole checkpoint of the run where there is one; the best weights are loaded at the end.
 
     Args:
-        trainer: A PacedTrainer with this clock among its callbacks.
-        clock: Its clock.
+        kind: The trainer.
+        arguments: Its own; `usual_arguments` are among them.
         weights: That move.
-        out: Folder of checkpoints and logs.
+        recipe: How.
+        budget: How long.
+        look: The development split; None: there is none, and the last weights count.
+        say: Takes lines about the work.
         memory: What to say where a step does not fit.
+        given: To the trainer: model, training set, and what else it takes.
 
     Raises:
         OutOfMemory: A step does not fit.
     """
+    if budget.threads:
+        torch.set_num_threads(budget.threads)
+    set_seed(recipe.seed)
+    out = Path(str(arguments.output_dir)).parent
+    clock = Clock(weights, budget, out, look, say, recipe.warm_up)
+    trainer = kind(weights, clock, args=arguments, callbacks=[clock], **given)
+    unwanted: list[type[TrainerCallback]] = [PrinterCallback, *kind.unwanted]
+    for one in unwanted:
+        trainer.remove_callback(one)
     last = last_checkpoint(out)
     clock.begin(last)
     try:
@@ -210,6 +250,27 @@ def run(trainer: Trainer, clock: Clock, weights: Weights, out: Path, memory: str
         why=clock.why or "all steps are done",
         log=[dict(row) for row in trainer.state.log_history],
     )
+
+
+def usual_arguments(recipe: BaseRecipe, out: Path, device: torch.device) -> dict[str, Any]:
+    """Of every trainer: the recipe's, and that the clock alone says when something is written or told."""
+    return {
+        "output_dir": str(out / CHECKPOINTS),
+        "per_device_train_batch_size": recipe.batch,
+        "num_train_epochs": recipe.epochs,
+        "learning_rate": recipe.rate,
+        "weight_decay": recipe.weight_decay,
+        "max_grad_norm": 1.0,
+        "seed": recipe.seed,
+        "data_seed": recipe.seed,
+        "logging_strategy": "steps",
+        "logging_steps": 5,
+        "save_strategy": "no",
+        "save_total_limit": _KEPT,
+        "report_to": [],
+        "disable_tqdm": True,
+        "use_cpu": device.type == "cpu",
+    }
 
 
 def draw_log(log: Sequence[Mapping[str, Any]], path: Path, name: str) -> None:
@@ -233,13 +294,18 @@ def draw_log(log: Sequence[Mapping[str, Any]], path: Path, name: str) -> None:
 class PacedTrainer(Trainer):
     """A trainer with checkpoints of the moving weights alone and a learning rate that knows the clock.
 
+    It is the first of the bases; the trainer of a library is the second.
+
     Args:
         weights: That move.
         clock: Which must also be among the callbacks.
         arguments: Of the trainer.
     """
 
-    def __init__(self, weights: Weights, clock: Clock, **arguments: Any) -> None:
+    unwanted: ClassVar[Sequence[type[TrainerCallback]]] = ()
+    """Callbacks of the library's that are removed."""
+
+    def __init__(self, weights: MovingWeights, clock: Clock, **arguments: Any) -> None:
         self._weights = weights
         self._clock = clock
         super().__init__(**arguments)
@@ -282,7 +348,7 @@ class Clock(TrainerCallback):
 
     def __init__(
         self,
-        weights: Weights,
+        weights: MovingWeights,
         budget: Budget,
         out: Path,
         look: Look | None,
@@ -297,7 +363,7 @@ class Clock(TrainerCallback):
         self._out = out
         self._writer = SummaryWriter(str(out / _LOGS)) if is_first() else None
         self._look = look
-        self._say = say if is_first() else lambda _: None
+        self._say = only_first(say)
         self._since = time.monotonic()
         self._said = 0.0
 

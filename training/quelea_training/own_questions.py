@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quelea_cli.stack.home import Home
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.sets.model import EvaluationSet, Question
 
@@ -11,6 +12,16 @@ from quelea_training.pairs.model import SPLITS, Split, read_pairs
 
 STORED = "stored"
 """The source of pairs from the documents of a home."""
+
+
+def resting(stored: Path) -> Path:
+    """The home, which must be there, its stack at rest: it is copied with all that it holds. Raises BadInput."""
+    home = stored.expanduser().resolve()
+    if not home.is_dir():
+        raise BadInput(f"{home} is no home of a stack; name with --stored the one that the pairs were made from.")
+    if Home(home).is_locked():
+        raise BadInput(f"A stack runs in {home}: stop it with `quelea down --home {home}`, then ask again.")
+    return home
 
 
 def own_set(folder: Path, name: str, splits: tuple[Split, ...] = SPLITS) -> EvaluationSet:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,16 +16,18 @@ from quelea_embedder.model_files import write_settings
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 from quelea_training import long_runs
-from quelea_training.encoder import running, training
+from quelea_training.encoder import blending, report, running, training
 from quelea_training.encoder.objective import weaverbird
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.running import Order
-from quelea_training.long_runs import Budget, last_checkpoint
+from quelea_training.encoder.towers import Towers
+from quelea_training.long_runs import Budget
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
 from quelea_training.pairs.model import Pair, Passage, Split
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
+from support.training_runs import check_that_a_kill_loses_one_interval, distance, train
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers.models import WordLevel
 from transformers import BertConfig, BertModel
@@ -133,49 +130,32 @@ def test_training_moves_the_model_helps_on_what_is_held_out_and_the_embedder_ser
 
 @pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Path) -> None:
-    """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
+    killed, alone = check_that_a_kill_loses_one_interval(command(base, pairs), tmp_path)
+    assert distance(*(out / "model" / "model.safetensors" for out in (killed, alone))) < 1e-3
+
+
+@pytest.mark.slow(reason="two processes that load torch")
+def test_two_processes_train_one_model(base: Path, pairs: Path, tmp_path: Path) -> None:
+    done = train(command(base, pairs), tmp_path / "run", processes=2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("pairs to train on") == 1  # one speaks
+    assert "step 8 of 8" in done.stderr, done.stderr  # 8 rounds of 3 batches without repeats, two processes
+    assert (tmp_path / "run" / "model" / "model.safetensors").is_file()
+    assert not list((tmp_path / "run").rglob("*.part"))
+
+
+def test_a_model_is_not_spread_over_processes(
+    base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    with pytest.raises(BadInput, match="only `quelea train sft` spreads a model"):
+        running.run(order(base, pairs, tmp_path / "run"), Recipe(), Budget(), print)
+
+
+def command(base: Path, pairs: Path) -> list[str]:
     options = ["--base", str(base), "--tune", "full", "--rate", "0.005", "--epochs", "8", "--max-tokens", "16"]
     options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--dev-passages", "10", "--patience", "99"]
-
-    def command(out: Path) -> list[str]:
-        return [sys.executable, "-m", "quelea_training", "encoder", str(pairs), "--out", str(out), *options]
-
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-
-    def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
-
-    killed = tmp_path / "killed"
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(command(killed), stderr=log, stdout=log, env=environment, start_new_session=True)
-        end = time.monotonic() + 300
-        while last_checkpoint(killed) is None:
-            assert process.poll() is None, (tmp_path / "log").read_text()
-            assert time.monotonic() < end, (tmp_path / "log").read_text()
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
-    checkpoint = last_checkpoint(killed)
-    assert checkpoint is not None
-    at = int(checkpoint.name.rpartition("-")[2])
-    assert at < 32, "it was too fast to be killed"
-    torn = checkpoint.with_name("checkpoint-9999")  # a kill in the middle of writing
-    torn.mkdir()
-    (torn / "trainer_state.json").write_text('{"global_step"')
-    assert last_checkpoint(killed) == checkpoint
-    other = [word if word != "0.005" else "0.001" for word in command(killed)]
-    refused = run(other)
-    assert refused.returncode == 1
-    assert "rate" in refused.stderr
-    went_on = run(command(killed))
-    assert went_on.returncode == 0, went_on.stderr
-    assert f"going on from checkpoint-{at}" in went_on.stderr
-    alone = tmp_path / "alone"
-    whole = run(command(alone))
-    assert whole.returncode == 0, whole.stderr
-    one, two = (load_file(out / "model" / "model.safetensors") for out in (killed, alone))
-    worst = max(float((one[name] - two[name]).abs().max()) for name in one)
-    assert worst < 1e-3
+    return ["encoder", str(pairs), *options]
 
 
 def test_time_patience_and_memory_end_a_training(
@@ -198,6 +178,66 @@ def test_time_patience_and_memory_end_a_training(
     monkeypatch.setattr(training._Trainer, "training_step", too_large)
     with pytest.raises(long_runs.OutOfMemory, match=r"lower --batch \(16\), set --chunk 4, or lower"):
         running.run(order(base, pairs, tmp_path / "large"), recipe, Budget(threads=1), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of another source, never trained on: word n asks for itself, which a random model finds and training forgets."""
+    folder = tmp_path_factory.mktemp("watched") / "other"
+    passages, made = {}, []
+    for at in range(40):
+        passages[f"o{at}"] = Passage(
+            id=f"o{at}", document=f"o{at}", page=1, start=0, end=1, text=f"word{at} word{at + 5}", head="", title="",
+            company="", language="en", section="", is_table=False, source="other", licence="own",
+        )  # fmt: skip
+        one = Pair.of(f"word{at} word{at + 5}", passages[f"o{at}"], "figure", "people")
+        made.append(replace(one, split="dev" if at % 2 else "test"))
+    making.write_folder(folder, [Made(passages, [])], made, Plan(), {})
+    return folder
+
+
+def test_weights_are_averaged_by_a_share_that_is_chosen_on_development_splits(
+    base: Path, pairs: Path, watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained, out, said = tmp_path / "run", tmp_path / "blend", list[str]()
+    recipe = Recipe(tune="full", rate=5e-3, epochs=12, max_tokens=16)
+    running.run(order(base, pairs, trained), recipe, Budget(interval=10, threads=1), lambda _: None)
+    given = blending.Order(trained, (watched,), base, out, "cpu")
+    usual = report.measure
+
+    def die_at_the_third(towers: Towers, benches: Any, when: str, say: Any) -> Any:
+        if when == "at share 1":
+            raise KeyboardInterrupt
+        return usual(towers, benches, when, say)
+
+    monkeypatch.setattr(report, "measure", die_at_the_third)
+    rule = blending.Rule((0.5,), allowed=100.0)
+    with pytest.raises(KeyboardInterrupt):
+        blending.run(given, rule, said.append)
+    monkeypatch.setattr(report, "measure", usual)
+    assert any(line.startswith("measured at share 0.5") for line in said)
+    said.clear()
+    found = blending.run(given, rule, said.append)
+    looks = {one["share"]: one for one in found["looks"]}
+    assert list(looks) == [0.0, 0.5, 1.0]
+    assert looks[0.0]["gain"] == looks[0.0]["loss"] == 0.0
+    assert looks[1.0]["gain"] > 5
+    assert not any(line.startswith("measured at share 0.5: other, 20 queries on 40") for line in said[:2])  # kept
+    assert found["share"] == max(looks.values(), key=lambda one: one["gain"])["share"]
+    assert "What is held out, which no choice looked at" in (out / "model" / "README.md").read_text()
+    begin, end, between = (load_file(one / "model.safetensors") for one in (base, trained / "model", out / "model"))
+    for name, value in between.items():
+        assert torch.allclose(value, torch.lerp(begin[name], end[name], found["share"]), atol=1e-6)
+    with pytest.raises(BadInput, match="holds a finished run"):
+        blending.run(given, rule, said.append)
+    for wrong, match in (
+        (replace(given, tested=()), "no development split of a source that was not trained on"),
+        (replace(given, base=out / "model"), "is not the model that .* began with"),
+    ):
+        with pytest.raises(BadInput, match=match):
+            blending.run(replace(wrong, out=tmp_path / "other"), rule, said.append)
+    with pytest.raises(BadRun, match="wanted was 'encoder-training'"):
+        blending.run(replace(given, trained=out, out=tmp_path / "other"), rule, said.append)
 
 
 def test_a_folder_goes_on_only_with_the_same_pairs(base: Path, pairs: Path, tmp_path: Path) -> None:

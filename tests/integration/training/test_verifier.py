@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +13,7 @@ from quelea_embedder.adapters.cross_encoder import SentenceTransformerCrossEncod
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 from quelea_training import long_runs
-from quelea_training.long_runs import Budget, last_checkpoint
+from quelea_training.long_runs import Budget
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
 from quelea_training.pairs.model import Pair, Passage, Split
@@ -26,7 +21,7 @@ from quelea_training.sets import commands
 from quelea_training.verifier import running, training
 from quelea_training.verifier.recipe import Recipe
 from quelea_training.verifier.running import Order
-from safetensors.torch import load_file
+from support.training_runs import check_that_a_kill_loses_one_interval, distance
 from transformers import BertConfig, BertModel, BertTokenizerFast
 from typer.testing import CliRunner
 
@@ -118,40 +113,10 @@ def test_it_learns_is_tested_and_served_as_a_part_of_a_set(base: Path, pairs: Pa
 
 @pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, pairs: Path, tmp_path: Path) -> None:
-    """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
     options = ["--base", str(base), "--layers", "1", "--rate", "0.005", "--epochs", "12", "--max-tokens", "32"]
     options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--patience", "99", "--data", str(tmp_path)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-
-    def command(out: Path) -> list[str]:
-        return [sys.executable, "-m", "quelea_training", "verifier", str(pairs), "--out", str(out), *options]
-
-    def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
-
-    killed = tmp_path / "killed"
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(command(killed), stderr=log, stdout=log, env=environment, start_new_session=True)
-        end = time.monotonic() + 300
-        while last_checkpoint(killed) is None:
-            assert process.poll() is None, (tmp_path / "log").read_text()
-            assert time.monotonic() < end, (tmp_path / "log").read_text()
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
-    checkpoint = last_checkpoint(killed)
-    assert checkpoint is not None
-    refused = run([word if word != "0.005" else "0.001" for word in command(killed)])
-    assert refused.returncode == 1
-    assert "rate" in refused.stderr
-    went_on = run(command(killed))
-    assert went_on.returncode == 0, went_on.stderr
-    assert f"going on from {checkpoint.name}" in went_on.stderr
-    alone = tmp_path / "alone"
-    whole = run(command(alone))
-    assert whole.returncode == 0, whole.stderr
-    one, two = (load_file(out / "model" / "model.safetensors") for out in (killed, alone))
-    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
+    killed, alone = check_that_a_kill_loses_one_interval(["verifier", str(pairs), *options], tmp_path)
+    assert distance(*(out / "model" / "model.safetensors" for out in (killed, alone))) < 1e-3
 
 
 def test_what_does_not_fit_says_which_setting_to_lower(

@@ -4,17 +4,11 @@ prompts that the product's own generator writes."""
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gguf
-import psutil
 import pytest
 import torch
 import yaml
@@ -22,7 +16,7 @@ from peft import PeftModel
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 from quelea_training import long_runs
-from quelea_training.long_runs import Budget, last_checkpoint
+from quelea_training.long_runs import Budget
 from quelea_training.sets.manifest import make, verify
 from quelea_training.writer import running, training
 from quelea_training.writer.generator import Limits, write_prompts
@@ -30,6 +24,13 @@ from quelea_training.writer.model import Sample, Shown, read_samples, write_samp
 from quelea_training.writer.recipe import Recipe
 from quelea_training.writer.running import Order
 from safetensors.torch import load_file
+from support.training_runs import (
+    ALONE,
+    check_that_a_kill_loses_one_interval,
+    distance,
+    kill_when_it_has_a_checkpoint,
+    train,
+)
 from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
@@ -147,53 +148,21 @@ def training_log(out: Path) -> list[dict[str, Any]]:
     return log
 
 
-def command(base: Path, samples: Path, out: Path) -> list[str]:
+def command(base: Path, samples: Path) -> list[str]:
     options = ["--base", str(base), "--rate", "0.02", "--epochs", "8", "--max-tokens", "32", "--accumulate", "2"]
     options += ["--interval", "4", "--threads", "1", "--device", "cpu", "--patience", "99", "--batch", "1"]
-    return ["-m", "quelea_training", "sft", str(samples), "--out", str(out), *options]
+    return ["sft", str(samples), *options]
 
 
 @pytest.mark.slow(reason="trains in processes that load torch, and again after a kill")
 def test_a_kill_loses_one_interval_at_most(base: Path, samples: Path, tmp_path: Path) -> None:
-    """kill -9 while it trains; the same command goes on, and ends where one that was left alone ends."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-
-    def run(out: Path) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, *command(base, samples, out)]
-        return subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=400)
-
-    killed = tmp_path / "killed"
-    with (tmp_path / "log").open("w") as log:
-        words = [sys.executable, *command(base, samples, killed)]
-        process = subprocess.Popen(words, stderr=log, stdout=log, env=environment, start_new_session=True)
-        end = time.monotonic() + 300
-        while last_checkpoint(killed) is None:
-            assert process.poll() is None, (tmp_path / "log").read_text()
-            assert time.monotonic() < end, (tmp_path / "log").read_text()
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
-    checkpoint = last_checkpoint(killed)
-    assert checkpoint is not None
-    at = int(checkpoint.name.rpartition("-")[2])
-    assert at < 280, "it was too fast to be killed"
-    went_on = run(killed)
-    assert went_on.returncode == 0, went_on.stderr
-    assert f"going on from checkpoint-{at}" in went_on.stderr
-    alone = tmp_path / "alone"
-    whole = run(alone)
-    assert whole.returncode == 0, whole.stderr
-    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, alone))
-    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-3
+    killed, alone = check_that_a_kill_loses_one_interval(command(base, samples), tmp_path)
+    assert distance(*(out / "adapter" / "adapter_model.safetensors" for out in (killed, alone))) < 1e-3
 
 
 @pytest.mark.slow(reason="two processes that load torch")
 def test_two_processes_train_one_adapter(base: Path, samples: Path, tmp_path: Path) -> None:
-    # As accelerate launches several GPUs; on CPUs it would start one process, however many it is told.
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    words = [*launch, *command(base, samples, tmp_path / "run")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment, timeout=500)
+    done = train(command(base, samples), tmp_path / "run", processes=2)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("samples to train on") == 1  # one speaks
     assert "step 144 of 144" in done.stderr, done.stderr  # 70 samples, 8 rounds, 2 of each process in a step
@@ -253,41 +222,21 @@ def test_a_model_spread_over_processes_learns_and_survives_a_kill(base: Path, sa
 
     Whole copies learn as much, but round otherwise: after some steps with dropout their weights are others.
     """
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     settings = yaml.safe_load((ROOT / "training" / "accelerate-fsdp.yaml").read_text())["fsdp_config"]
     (tmp_path / "sitecustomize.py").write_text(FSDP_ON_CPUS)
-    spread = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(tmp_path)}
-    spread |= {"ACCELERATE_USE_FSDP": "true"} | {name.upper(): str(value) for name, value in settings.items()}
-
-    def run(out: Path) -> str:
-        words = [*launch, *command(base, samples, out), "--epochs", "4"]
-        done = subprocess.run(words, check=False, capture_output=True, text=True, env=spread, timeout=500)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
-
-    killed = tmp_path / "killed"
-    with (tmp_path / "log").open("w") as log:
-        words = [*launch, *command(base, samples, killed), "--epochs", "4"]
-        process = subprocess.Popen(words, stderr=log, stdout=log, env=spread, start_new_session=True)
-        end = time.monotonic() + 300
-        while last_checkpoint(killed) is None:
-            assert process.poll() is None, (tmp_path / "log").read_text()
-            assert time.monotonic() < end, (tmp_path / "log").read_text()
-            time.sleep(0.01)
-        for worker in psutil.Process(process.pid).children(recursive=True):
-            worker.kill()
-        process.wait(60)
-    checkpoint = last_checkpoint(killed)
-    assert checkpoint is not None
+    spread = {**ALONE, "PYTHONPATH": str(tmp_path), "ACCELERATE_USE_FSDP": "true"}
+    spread |= {name.upper(): str(value) for name, value in settings.items()}
+    words = [*command(base, samples), "--epochs", "4"]
+    killed, alone = tmp_path / "killed", tmp_path / "alone"
+    checkpoint = kill_when_it_has_a_checkpoint(words, killed, 2, spread)
     assert (checkpoint / "optimizer.bin").is_file()  # of FSDP's own, gathered; else it is optimizer.pt
-    assert f"going on from {checkpoint.name}" in run(killed)
-    alone = tmp_path / "alone"
-    run(alone)
+    for out in (killed, alone):
+        done = train(words, out, 2, spread)
+        assert done.returncode == 0, done.stderr
+        assert (f"going on from {checkpoint.name}" in done.stderr) == (out == killed)
     report = json.loads((alone / "report.json").read_text())
     assert report["best"] > 10 * report["before"]
-    one, two = (load_file(out / "adapter" / "adapter_model.safetensors") for out in (killed, alone))
-    assert one.keys() == two.keys()
-    assert max(float((one[name] - two[name]).abs().max()) for name in one) < 1e-2
+    assert distance(*(out / "adapter" / "adapter_model.safetensors" for out in (killed, alone))) < 1e-2
 
 
 def test_the_first_version_of_fsdp_is_refused(

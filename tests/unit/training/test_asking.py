@@ -64,14 +64,14 @@ async def test_the_teacher_judges_what_was_made_and_not_what_people_ask_or_what_
     product = Product([found(one.document, 1, "x" * 9) for one in (a, b)])
     made = Made(dict(passages), [pair("found?", a), pair("lost?", c), pair("asked?", c, made_by=PEOPLE)])
     plan = Plan(dev=0.0, test=0.0, teacher_k=2, negatives=1, concurrency=1)
-    kept = await refine(made, cast("Client", product), plan, lambda _: None)
+    kept = await refine(made, cast("Client", product), plan, {}, lambda _: None)
     assert [(one.query, one.negatives) for one in kept] == [("found?", (b.id,)), ("asked?", (a.id,))]
     assert made.dropped["not found again by the teacher"] == 1
     tested = Made(dict(passages), [pair("lost?", c)])
     product.queries.clear()
-    kept = await refine(tested, cast("Client", product), replace(plan, test=1.0), lambda _: None)
+    kept = await refine(tested, cast("Client", product), replace(plan, test=1.0), {}, lambda _: None)
     assert [one.split for one in kept] == ["test"]
     assert product.queries == []
     everything = Made(dict(passages), [pair("lost?", c)])
-    kept = await refine(everything, cast("Client", product), replace(plan, teacher_k=0), lambda _: None)
+    kept = await refine(everything, cast("Client", product), replace(plan, teacher_k=0), {}, lambda _: None)
     assert [one.query for one in kept] == ["lost?"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from quelea_cli.errors import CliError
 from quelea_evaluation.inputs import BadInput
+from quelea_training import training_options
 from quelea_training.cli import app
-from quelea_training.encoder import commands as encoder_commands
 from quelea_training.pairs import commands, making
 from quelea_training.pairs.making import Made, Plan
 from typer.testing import CliRunner
@@ -64,26 +64,31 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, words: tuple[str, ...], s
 def test_the_encoder_to_begin_with_is_queleas_own_wherever_one_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoder_commands, "default_encoder", lambda: tmp_path / "unpacked")
-    assert encoder_commands.base_or_default(None) == tmp_path / "unpacked"
-    assert encoder_commands.base_or_default(Path("mine")) == Path("mine")
+    monkeypatch.setattr(training_options, "default_encoder", lambda: tmp_path / "unpacked")
+    assert training_options.base_or_default(None) == tmp_path / "unpacked"
+    assert training_options.base_or_default(Path("mine")) == Path("mine")
 
     def absent() -> Path:
         raise CliError("The encoder could not be unpacked: no room")
 
-    monkeypatch.setattr(encoder_commands, "default_encoder", absent)
+    monkeypatch.setattr(training_options, "default_encoder", absent)
     with pytest.raises(BadInput, match="no room; name an encoder with --base"):
-        encoder_commands.base_or_default(None)
+        training_options.base_or_default(None)
 
 
-def test_splits_that_nothing_fell_into_are_spoken_of() -> None:
-    """Three companies may all be held out."""
-    said = " ".join(commands._missing({"train": 0, "dev": 0, "test": 10}, Plan(test=0.2)))
-    assert "nothing is to train on: add documents" in said
+def test_splits_that_nothing_fell_into_are_spoken_of_source_by_source() -> None:
+    tested = [pair("what?", passage("a"), split="test")]
+    said = " ".join(commands._missing(tested, Plan(test=0.2)))
+    assert "stored: of 1 pairs none is to train on: add documents of other companies (three are enough)" in said
     assert "smaller --test (it is 0.2)" in said
-    assert "nothing is to develop on" in said
-    assert "nothing is held out" not in said
-    assert list(commands._missing({"train": 5, "dev": 1, "test": 1}, Plan())) == []
+    assert "none is to develop on, so time or steps alone end a training" in said
+    assert "none is held out" not in said
+    watching = [pair("what?", passage("b", source="disc"), split="test")]
+    said = " ".join(commands._missing(watching, Plan()))
+    assert "to train on" not in said  # it never is
+    assert "disc: of 1 pairs none is to develop on, so no loss there can be watched" in said
+    all_three = [pair(name, passage(name), split=name) for name in ("train", "dev", "test")]
+    assert list(commands._missing(all_three, Plan())) == []
 
 
 def test_a_review_changes_the_folder_and_its_manifest(tmp_path: Path) -> None:

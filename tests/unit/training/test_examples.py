@@ -50,7 +50,7 @@ def test_every_query_has_its_negatives_and_none_is_held_out(tmp_path: Path) -> N
     assert list(random) == ["query", "passage", *(f"negative_{at}" for at in range(1, 6))]
     assert not {H.text} & {text for column in random.values() for text in column}
     assert random == rows(material, Recipe(objective="weaverbird", random=5))
-    with pytest.raises(BadInput, match="0 pairs to train on"):
+    with pytest.raises(BadInput, match="of 1 pairs 0 are to train on"):
         rows(load([], [tmp_path]), Recipe())
 
 

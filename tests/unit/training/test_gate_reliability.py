@@ -6,9 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from quelea_cli.stack.home import Home
+from quelea_evaluation.gate.asking import Asked
 from quelea_evaluation.inputs import BadInput
+from quelea_training.gate import commands
 from quelea_training.gate.reliability import bins, brier, calibration_error, draw
-from quelea_training.own_questions import own_set
+from quelea_training.own_questions import own_set, resting
 from quelea_training.pairs.model import Pair, Pairs, Passage, write_pairs
 
 
@@ -55,3 +59,27 @@ def test_questions_about_stored_documents_only(tmp_path: Path) -> None:
     write_pairs(tmp_path / "none", Pairs({other.id: other}, pairs[1:]))
     with pytest.raises(BadInput, match="quelea train pairs"):
         own_set(tmp_path / "none", "home")
+
+
+@pytest.mark.parametrize(
+    ("documents", "each", "said"), [(4, 5, "20 askings are too few"), (4, 20, "about 4 documents"), (5, 20, "")]
+)
+def test_too_little_for_a_gate_is_said_before_it_is_fitted(documents: int, each: int, said: str) -> None:
+    asked = [
+        Asked("home", str(at), "what?", str(group), at % 2 == 0, {}, right=True)
+        for group in range(documents)
+        for at in range(each)
+    ]
+    if not said:
+        commands._refuse_too_little(asked)
+        return
+    with pytest.raises(typer.BadParameter, match=said):
+        commands._refuse_too_little(asked)
+
+
+def test_a_home_is_copied_only_while_its_stack_rests(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no home of a stack"):
+        resting(tmp_path / "none")
+    assert resting(tmp_path) == tmp_path.resolve()
+    with Home(tmp_path).locked(), pytest.raises(BadInput, match="quelea down --home"):
+        resting(tmp_path)

@@ -15,7 +15,7 @@ from quelea_training.pairs.from_documents import pairs_of
 from quelea_training.pairs.importers import load_source
 from quelea_training.pairs.making import Made, Plan, pairs_of_questions, pairs_of_source
 from quelea_training.pairs.model import Pairs, held_out, read_pairs, write_pairs
-from quelea_training.pairs.splits import split, split_of
+from quelea_training.pairs.splits import split, split_groups, split_of
 from unit.training.made import pair, passage
 
 TABLE = "Years Ended\t2019\t2018\nFixed Price\t$ 1,452.4\t$ 1,146.2\nOther\t44.1\t56.7\nNotes\t\t"
@@ -32,20 +32,37 @@ def test_a_companys_documents_are_of_one_split_and_a_seed_repeats_it() -> None:
         for at in range(2)
     }
     pairs = [pair("what?", one) for one in passages.values()]
-    done = split(pairs, passages, seed=3, dev=0.1, test=0.3)
+    done = split(pairs, passages, {}, seed=3, dev=0.1, test=0.3)
     by_company: dict[str, set[str]] = {}
     for one in done:
         by_company.setdefault(passages[one.passage].company, set()).add(one.split)
     assert all(len(splits) == 1 for splits in by_company.values())
     share = sum(one.split == "test" for one in done) / len(done)
     assert 0.2 < share < 0.4
-    assert done == split(pairs, passages, seed=3, dev=0.1, test=0.3)
-    assert done != split(pairs, passages, seed=4, dev=0.1, test=0.3)
+    assert done == split(pairs, passages, {}, seed=3, dev=0.1, test=0.3)
+    assert done != split(pairs, passages, {}, seed=4, dev=0.1, test=0.3)
     assert {split_of("x", 0, 0.0, 1.0), split_of("x", 0, 0.0, 0.0), split_of("x", 0, 1.0, 0.0)} == {
         "test", "train", "dev",
     }  # fmt: skip
-    only = split(pairs, passages, seed=3, dev=0.1, test=0.0, always_test=frozenset({"stored"}))
-    assert {one.split for one in only} == {"test"}
+    never_trained = split(pairs, passages, {}, seed=3, dev=0.1, test=0.0, never_train=True)
+    assert {one.split for one in never_trained} == {"dev", "test"}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_three_companies_are_enough_for_every_split(seed: int) -> None:
+    three = split_groups("abc", {}, seed=seed, dev=0.1, test=0.2)
+    assert sorted(three.values()) == ["dev", "test", "train"]
+    assert three == split_groups("cba", {}, seed=seed, dev=0.1, test=0.2)
+    many = split_groups(map(str, range(50)), {}, seed=seed, dev=0.2, test=0.3)
+    assert many == {group: split_of(group, seed, 0.2, 0.3) for group in many}  # nothing was empty
+    assert "dev" not in split_groups("abc", {}, seed=seed, dev=0.0, test=0.2).values()  # not asked for
+
+
+def test_a_company_keeps_the_split_that_it_has_in_another_source() -> None:
+    known = split_groups("abc", {}, seed=1, dev=0.1, test=0.2)
+    held = next(group for group, split in known.items() if split == "test")
+    for seed in range(20):
+        assert split_groups([held, "x", "y"], known, seed=seed, dev=0.1, test=0.2)[held] == "test"
 
 
 def test_rows_headings_and_titles_become_queries() -> None:
@@ -77,11 +94,14 @@ def test_what_is_nearly_tested_with_is_not_trained_on() -> None:
         "test": passage("test", text=SALES, document="held"),
         "near": passage("near", text=SALES.replace("two", "three")),
         "far": passage("far", text="The board declared a dividend."),
+        "part": passage("part", text=SALES.partition(", driven")[0]),
+        "whole": passage("whole", text=f"{SALES} Gross margin fell, as raw materials cost more than a year ago."),
     }
+    parts = [pair("part?", passages["part"]), pair("whole?", passages["whole"])]
     tested = pair("By how much did sales rise?", passages["test"], split="test")
     near, far = pair("near?", passages["near"]), pair("far?", passages["far"])
     same_query = pair("by how much did  sales rise?", passages["far"])
-    assert filters.without_leaks([tested, near, far, same_query], passages) == [tested, far]
+    assert filters.without_leaks([tested, near, far, *parts, same_query], passages) == [tested, far]
 
 
 def test_the_round_trip_takes_the_same_words_for_the_passage() -> None:
@@ -231,7 +251,10 @@ def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path)
     ids = ("Single_MRO/2007/page_134.pdf-1", "Double_MRO/2007/page_134.pdf", "Double_HII/2017/page_104.pdf")
     (tmp_path / "convfinqa").mkdir()
     (tmp_path / "convfinqa" / "convfinqa_dev_pot.json").write_text(
-        json.dumps([row | {"id": one, "golden_table": row["table"]} for one in ids])
+        json.dumps(
+            [row | {"id": one, "golden_table": row["table"], "golden_text": ""} for one in ids[:2]]
+            + [row | {"id": ids[2], "golden_table": "", "golden_text": "net income was $ 9 in 2007 ."}]
+        )
     )
     source = load_source("convfinqa", tmp_path)
     assert [one.metadata["ticker"] for one in source.documents] == ["MRO", "HII"]
@@ -240,3 +263,5 @@ def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path)
         frozenset({"MRO-2007-page_134"}),
         frozenset({"HII-2017-page_104"}),
     ]
+    table, text = passage("t", text="net income\t$ 9"), passage("p", text="Net income was $ 9 in 2007 . Sales fell .")
+    assert [(one.holds(table), one.holds(text)) for one in source.asked[1:]] == [(True, True), (False, True)]

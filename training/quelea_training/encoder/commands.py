@@ -7,29 +7,28 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from quelea_cli.commands.stack import default_encoder
-from quelea_cli.errors import CliError
 from quelea_evaluation.console import AsJson, say, tell, tell_json
-from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import plain_errors
 
 from quelea_training.encoder.recipe import OBJECTIVES, Recipe
+from quelea_training.training_options import (
+    Base,
+    Device,
+    Epochs,
+    Interval,
+    Minutes,
+    Out,
+    Patience,
+    Seed,
+    Threads,
+    base_or_default,
+)
 
 _USUAL = Recipe()
 RATES = {"lora": 2e-4, "last": 5e-5, "full": 2e-5}
 """Highest learning rate where none is given."""
 
 app = typer.Typer()
-
-Base = Annotated[Path | None, typer.Option(help="Folder of the encoder to begin with; none: the one of Quelea.")]
-
-
-def base_or_default(base: Path | None) -> Path:
-    """The folder that was named, else the encoder that comes with Quelea. Raises BadInput where that is not there."""
-    try:
-        return base or default_encoder()
-    except CliError as error:
-        raise BadInput(f"{error}; name an encoder with --base") from error
 
 
 @app.callback()
@@ -40,7 +39,7 @@ def _main() -> None:
 @app.command()
 def encoder(
     pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
+    out: Out,
     test_with: Annotated[
         list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to test.")
     ] = None,
@@ -59,17 +58,17 @@ def encoder(
     hard: Annotated[int, typer.Option(min=0, max=20, help="Hard negatives of a query (infonce).")] = _USUAL.hard,
     random: Annotated[int, typer.Option(min=1, max=50, help="Random ones (weaverbird).")] = _USUAL.random,
     max_tokens: Annotated[int, typer.Option(min=8, help="Texts are cut here in training.")] = _USUAL.max_tokens,
-    epochs: Annotated[float, typer.Option(min=0, help="Rounds over the pairs, at most.")] = _USUAL.epochs,
-    minutes: Annotated[float, typer.Option(min=0, help="Time to train, at most; 0: no limit.")] = 0.0,
-    interval: Annotated[int, typer.Option(min=1, help="Steps from checkpoint to checkpoint.")] = 25,
-    patience: Annotated[int, typer.Option(min=1, help="Checkpoints without a better one, then it ends.")] = 4,
-    threads: Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of batches, negatives and adapters.")] = _USUAL.seed,
+    epochs: Epochs = _USUAL.epochs,
+    minutes: Minutes = 0.0,
+    interval: Interval = 25,
+    patience: Patience = 4,
+    threads: Threads = 0,
+    seed: Seed = _USUAL.seed,
     test_passages: Annotated[int, typer.Option(min=0, help="Passages that a test chooses from; 0: all.")] = 0,
     dev_passages: Annotated[
         int, typer.Option(min=10, help="The same for each look at the development split, which takes training's time.")
     ] = 200,
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
+    device: Device = "",
     as_json: AsJson = False,
 ) -> None:
     """Train the encoder on pairs, measure it on what they hold out, and write it as the embedder serves it."""
@@ -96,6 +95,8 @@ def encoder(
         begin = base_or_default(base)
         order = running.Order(tuple(pairs), tuple(test_with or ()), begin, out, device, test_passages, dev_passages)
         found = running.run(order, recipe, budget, say)
+    if not long_runs.is_first():
+        return
     if as_json:
         tell_json(found)
         return
@@ -104,6 +105,52 @@ def encoder(
     say(
         f"written: {', '.join(str(out / name) for name in (*found['models'], 'report.json', 'report.png', 'loss.png'))}"
     )
-    settings = ("MODEL",) if len(found["models"]) == 1 else ("QUERY_MODEL", "PASSAGE_MODEL")
-    for name, model in zip(settings, found["models"], strict=True):
+    _say_models(out, found["models"])
+
+
+@app.command()
+def blend(
+    trained: Annotated[Path, typer.Argument(help="Folder of a finished `quelea train encoder`.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; an interrupted run is resumed.")],
+    test_with: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folders of pairs that watch for losses: their development split chooses, their test split measures; "
+            "none: those of the training."
+        ),
+    ] = None,
+    base: Base = None,
+    share: Annotated[
+        list[float] | None, typer.Option(help="Of the trained weights, above 0 and below 1; may be given often.")
+    ] = None,
+    allowed: Annotated[float, typer.Option(min=0, help="Points of MAP@5 that any source may lose.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Of the passages that are chosen from.")] = 0,
+    test_passages: Annotated[int, typer.Option(min=0, help="Passages that a test chooses from; 0: all.")] = 0,
+    dev_passages: Annotated[
+        int, typer.Option(min=10, help="The same for the development split, which is encoded once a share.")
+    ] = 300,
+    device: Device = "",
+    as_json: AsJson = False,
+) -> None:
+    """Average a trained encoder with what it was trained from, so that it gains and forgets little (WiSE-FT)."""
+    blending, report = (import_module(f"quelea_training.encoder.{name}") for name in ("blending", "report"))
+    with plain_errors():
+        rule = blending.Rule(tuple(share), allowed, seed) if share else blending.Rule(allowed=allowed, seed=seed)
+        rule.check()
+        order = blending.Order(
+            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages
+        )
+        found = blending.run(order, rule, say)
+    if as_json:
+        tell_json(found)
+        return
+    tell(report.table_of_shares(found["scores"]))
+    if not found["models"]:
+        say(f"no share gains and loses at most {allowed:g} points: keep the encoder that you have")
+    _say_models(out, found["models"])
+
+
+def _say_models(out: Path, models: list[str]) -> None:
+    settings = ("MODEL",) if len(models) == 1 else ("QUERY_MODEL", "PASSAGE_MODEL")
+    for name, model in zip(settings, models, strict=False):
         say(f"for the embedder: QUELEA_EMBEDDER_{name}={(out / model).resolve()}")

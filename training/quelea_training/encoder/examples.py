@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from quelea_evaluation.inputs import BadInput
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.pairs.making import read_manifest
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint, read_pairs
+
+_HELD_OUT: tuple[Split, ...] = ("test",)
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Material:
         return sorted({one["licence"] for each in self.manifests.values() for one in each["sources"]})
 
 
-def load(folders: Sequence[Path], tested: Sequence[Path] = ()) -> Material:
-    """Folders of pairs to train on, and others that are only tested with.
+def load(folders: Sequence[Path], tested: Sequence[Path] = (), splits: Collection[Split] = _HELD_OUT) -> Material:
+    """Folders of pairs to train on, and others of which only some splits are used, never to train on.
 
     Raises:
         BadInput: A file was changed since it was made, or a document or passage of training is one that a folder holds
@@ -42,7 +44,7 @@ def load(folders: Sequence[Path], tested: Sequence[Path] = ()) -> Material:
     for folder in (*folders, *tested):
         found = read_pairs(folder)
         passages |= found.passages
-        pairs += [pair for pair in found.pairs if folder in folders or pair.split == "test"]
+        pairs += [pair for pair in found.pairs if folder in folders or pair.split in splits]
     refuse_held_out(pairs, passages, [one["held_out"] for one in manifests.values()])
     return Material(Pairs(passages, tuple(pairs)), manifests)
 
@@ -84,7 +86,10 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
     """
     pairs, passages = material.pairs.of("train"), material.pairs.passages
     if len(pairs) < 2:
-        raise BadInput(f"there are {len(pairs)} pairs to train on; make more with `quelea train pairs`")
+        raise BadInput(
+            f"of {len(material.pairs.pairs)} pairs {len(pairs)} are to train on, and two are the least: make pairs of "
+            "more documents with `quelea train pairs`, or with a smaller --test and --dev"
+        )
     held = {pair.document for pair in material.pairs.pairs if pair.split != "train"}
     pool = [name for name, one in passages.items() if one.document not in held]
     count = recipe.random if recipe.objective == "weaverbird" else recipe.hard

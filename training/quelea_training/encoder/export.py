@@ -25,10 +25,11 @@ import openvino  # noqa: E402
 GRAPH = "openvino/openvino_model.xml"
 """Where the embedder looks for it."""
 CARD = "README.md"
-_FOLDERS: dict[int, dict[Kind, str]] = {
+FOLDERS: dict[int, dict[Kind, str]] = {
     1: {"query": "model"},
     2: {"query": "model-query", "passage": "model-passage"},
 }
+"""Of a run: by how many towers there are, and which, where its model is."""
 _NOT_TAKEN = shutil.ignore_patterns("*.safetensors", "openvino", "quelea-*.json", CARD)
 _LEAST_COSINE = 0.9999
 _TRIED = (
@@ -53,7 +54,7 @@ def export(base: Path, towers: Towers, out: Path, card: str) -> list[Path]:
     """
     towers.merge()
     made = []
-    for kind, name in _FOLDERS[len(towers.towers)].items():
+    for kind, name in FOLDERS[len(towers.towers)].items():
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=out) as scratch:
             folder = Path(scratch) / name
             shutil.copytree(base, folder, ignore=_NOT_TAKEN)

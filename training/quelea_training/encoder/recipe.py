@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from quelea_evaluation.inputs import BadInput
+
+from quelea_training.recipe import BaseRecipe
 
 Objective = Literal["infonce", "weaverbird"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
-@dataclass(frozen=True)
-class Recipe:
+@dataclass(frozen=True, kw_only=True)
+class Recipe(BaseRecipe):
     """Settings of one training; an interrupted run is resumed only under the same."""
 
     objective: Objective = "infonce"
@@ -28,8 +30,6 @@ class Recipe:
     dropout: float = 0.1
     rate: float = 2e-4
     """Highest learning rate; a hundredth is ordinary for all weights."""
-    batch: int = 16
-    """Queries in a step."""
     chunk: int = 0
     """Texts that are in memory at once: gradients are cached, steps take a quarter longer. 0: the whole batch."""
     hard: int = 1
@@ -40,8 +40,6 @@ class Recipe:
     """By which a product of unit vectors is multiplied, 1 / temperature."""
     max_tokens: int = 256
     epochs: float = 3.0
-    warm_up: float = 0.05
-    seed: int = 0
 
     def layers(self) -> int:
         """N of last:N; 0 of the others.
@@ -62,6 +60,7 @@ class Recipe:
         Raises:
             BadInput: With the option that is wrong.
         """
+        super().check()
         self.layers()
         if self.objective not in OBJECTIVES:
             raise BadInput(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
@@ -71,7 +70,3 @@ class Recipe:
             raise BadInput(f"--chunk ({self.chunk}) must not be above --batch ({self.batch})")
         if self.chunk and self.objective == "weaverbird":
             raise BadInput("--chunk is for infonce; weaverbird needs few texts at once: lower --batch")
-
-    def as_row(self) -> dict[str, Any]:
-        """For manifests."""
-        return asdict(self)

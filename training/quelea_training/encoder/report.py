@@ -9,11 +9,12 @@ from typing import Any
 
 from quelea_evaluation.reports.plots import blank
 
+from quelea_training import runs
 from quelea_training.encoder.examples import Bench
 from quelea_training.encoder.measures import SIMILARITIES, K, best, score, similarities
 from quelea_training.encoder.towers import Towers
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 LEVELS = ("passage", "document")
 
 
@@ -48,7 +49,7 @@ def measure(towers: Towers, benches: Sequence[Bench], when: str, say: Callable[[
     return rows
 
 
-def pick(rows: Sequence[Row], **wanted: str) -> list[Row]:
+def pick(rows: Sequence[Row], **wanted: str | float) -> list[Row]:
     """The rows with these fields."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
@@ -68,6 +69,21 @@ def table(rows: Sequence[Row]) -> str:
             f"{100 * before['mar']:.1f} | {100 * one['mar']:.1f} |"
             for one in after
         ]
+    return "\n".join(lines)
+
+
+def table_of_shares(rows: Sequence[Row]) -> str:
+    """Markdown: MAP by cosine, a column for each share of the trained weights."""
+    shown = pick(rows, similarity="cosine")
+    shares = sorted({row["share"] for row in shown})
+    lines = [
+        f"| source | language | level | queries | passages | {' | '.join(f'{one:g}' for one in shares)} |",
+        f"|---|---|---|---|---|{'---|' * len(shares)}",
+    ]
+    for first in (row for row in shown if row["share"] == shares[0]):
+        about = {name: first[name] for name in ("source", "language", "level")}
+        values = " | ".join(f"{100 * row['map']:.1f}" for share in shares for row in pick(shown, share=share, **about))
+        lines.append(f"| {' | '.join(about.values())} | {first['queries']} | {first['passages']} | {values} |")
     return "\n".join(lines)
 
 
@@ -95,28 +111,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def card(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
-    """The model card: from what, how, by which licences, and how good on what was held out."""
-    settings = "\n".join(f"- {name}: {value}" for name, value in about["recipe"].items())
-    licences = "\n".join(f"- {one}" for one in about["licences"])
-    return f"""# {about["name"]}
-
-A text encoder for retrieval, trained with `quelea train encoder` from {about["base"]} (sha256 {about["base_sha256"]}).
-Its licence is that of the base model (LICENSE); the data it was trained on:
-
-{licences}
-
-## Held out
-
-On documents and companies that were not trained on, by cosine, in percent:
-
-{table(rows)}
-
-## How
-
-{about["steps"]} steps in {about["seconds"] / 60:.1f} minutes; {about["why"]}. Commit {about["commit"]}.
-
-{settings}
-
-Pairs: {", ".join(f"{name} (sha256 {one})" for name, one in about["pairs"].items())}
-"""
+def card(about: Mapping[str, Any], measured: str) -> str:
+    """The model card, with the text `measured` about what was held out."""
+    what = "A text encoder for retrieval, trained with `quelea train encoder`."
+    held_out = "On documents and companies that were not trained on, by cosine, in percent:"
+    return runs.card(about, what, f"## Held out\n\n{held_out}\n\n{measured}", about["pairs"])

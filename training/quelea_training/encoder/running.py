@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
+from quelea_evaluation.reports.store import hash_file, write_json
 
+from quelea_training import runs
 from quelea_training.encoder import report
 from quelea_training.encoder.examples import Bench, benches, load, rows
 from quelea_training.encoder.export import export
 from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
-from quelea_training.encoder.training import train
-from quelea_training.long_runs import Budget, draw_log, names_of
+from quelea_training.encoder.training import LOOK, train
+from quelea_training.long_runs import Budget, names_of, only_first
 from quelea_training.pairs.model import PAIRS
 
 KIND = "encoder-training"
-REPORT = "report.json"
-_PACKAGES = ("quelea-training", "sentence-transformers", "transformers", "torch", "peft", "openvino")
+_PACKAGES = ("sentence-transformers", "peft", "openvino")
 
 
 @dataclass(frozen=True)
@@ -48,12 +45,13 @@ class Order:
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
     """Train, and give the report, which is written beside the model.
 
+    In a run of several processes each calls this; the first alone measures and writes.
+
     Raises:
         BadInput: Something given cannot be used, or the folder holds a finished run.
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
-    recipe.check()
-    commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
+    say = only_first(say)
     material = load(order.pairs, order.tested)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
@@ -61,47 +59,38 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
     data["base"] = hash_file(weights)
     # How much is in memory at once does not change what is learned.
-    settings = {name: value for name, value in recipe.as_row().items() if name != "chunk"}
-    with RunFolder(order.out, KIND, settings, data, {"minutes": budget.minutes, "threads": budget.threads}) as folder:
-        if "finished" in folder.manifest:
-            raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
-        towers = Towers(order.base, recipe, order.device)
+    with runs.begin(KIND, order.out, order.base.name, data, recipe, budget, free=("chunk",)) as mine:
         tests = benches(material, "test", order.test_passages, recipe.seed)
-        columns = rows(material, recipe)
-        say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
-        before = _before(order.out, towers, tests, say)
         develop = benches(material, "dev", order.dev_passages, recipe.seed)
+        columns = rows(material, recipe)
+        if not tests:
+            raise BadInput(
+                "no pair is held out, so what training does could not be measured: make pairs of documents of more "
+                "companies (three are enough) with `quelea train pairs`, or name a folder with --test-with"
+            )
+        if not develop:
+            say("nothing is to develop on: the last weights count, and --minutes or --epochs alone end the training")
+        say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
+        towers = Towers(order.base, recipe, order.device)
+        before = _before(order.out, towers, tests, say) if mine.folder else []
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
-        say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
-        measured = [*before, *report.measure(towers, tests, "after", say)]
-        about = {
-            "name": order.out.name,
-            "base": order.base.name,
-            "base_sha256": data["base"],
+        about = mine.account(trained, material.licences(), _PACKAGES) | {
             "pairs": {name: data[f"pairs {one}"] for one, name in names_of(order.pairs).items()},
             "tested": {name: data[f"pairs {one}"] for one, name in names_of(order.tested).items()},
-            "licences": material.licences(),
-            "recipe": recipe.as_row(),
-            "budget": {"minutes": budget.minutes, "threads": budget.threads},
-            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
-            "versions": {name: metadata.version(name) for name in _PACKAGES},
-            "commit": commit,
-            "steps": trained.steps,
-            "seconds": trained.seconds,
-            "why": trained.why,
-            "best_step": trained.best_step,
         }
-        draw_log(trained.log, order.out / "loss.png", f"MAP@{K}")
+        if mine.folder is None:
+            return about
+        say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
+        measured = [*before, *report.measure(towers, tests, "after", say)]
         report.draw(measured, order.out / "report.png")
-        models = export(order.base, towers, order.out, report.card(about, measured))
+        models = export(order.base, towers, order.out, report.card(about, report.table(measured)))
         found = {**about, "models": [one.name for one in models], "scores": measured}
-        write_json(order.out / REPORT, found)
-        folder.finish({"models": found["models"], "steps": trained.steps})
+        mine.finish(found, trained, LOOK, {"models": found["models"]})
     return found
 
 
-def _before(out: Path, towers: Towers, tests: Sequence[Bench], say: Callable[[str], None]) -> list[dict[str, Any]]:
+def _before(out: Path, towers: Towers, tests: Sequence[Bench], say: Callable[[str], None]) -> list[report.Row]:
     """The base model's measures, kept for a run that goes on.
 
     An adapter begins as nothing, so the model is its base until the first step.

@@ -14,13 +14,16 @@ from sentence_transformers.sentence_transformer.losses import (
 )
 from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardCallback
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
-from transformers import PrinterCallback
 
 from quelea_training import long_runs
+from quelea_training.encoder.measures import K
 from quelea_training.encoder.objective import WeaverBirdLoss
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
-from quelea_training.long_runs import CHECKPOINTS, KEPT, Budget, Clock, Look, PacedTrainer, Trained
+from quelea_training.long_runs import Budget, Look, PacedTrainer, Trained, usual_arguments
+
+LOOK = f"MAP@{K}"
+"""The development measure, the mean over sources."""
 
 
 def train(
@@ -47,51 +50,30 @@ def train(
     Raises:
         OutOfMemory: A step does not fit.
     """
-    long_runs.prepare(recipe.seed, budget)
-    clock = Clock(towers, budget, out, Look("map", look) if look else None, say, recipe.warm_up)
-    trainer = _Trainer(
-        towers,
-        clock,
-        model=towers.trained,
-        args=_arguments(towers, columns, recipe, out),
-        train_dataset=Dataset.from_dict(dict(columns)),
-        loss=_loss(towers, recipe),
-        callbacks=[clock],
+    names = list(columns)
+    arguments = SentenceTransformerTrainingArguments(
+        **usual_arguments(recipe, out, towers.trained.device),
+        batch_sampler=BatchSamplers.NO_DUPLICATES,
+        prompts=towers.column_prompts(names),
+        router_mapping=towers.routes(names),
     )
-    trainer.remove_callback(PrinterCallback)  # the clock says it, and not on standard output
-    trainer.remove_callback(SentenceTransformerModelCardCallback)  # the card is ours
     memory = (
         f"out of memory in a step of {recipe.batch} queries with {len(columns)} texts each: lower --batch "
         f"({recipe.batch}), set --chunk {max(recipe.batch // 4, 1)}, or lower --max-tokens ({recipe.max_tokens}); "
         "the same command goes on from the last checkpoint where only --chunk changed"
     )
-    return long_runs.run(trainer, clock, towers, out, memory)
-
-
-def _arguments(
-    towers: Towers, columns: Mapping[str, list[str]], recipe: Recipe, out: Path
-) -> SentenceTransformerTrainingArguments:
-    names = list(columns)
-    return SentenceTransformerTrainingArguments(
-        output_dir=str(out / CHECKPOINTS),
-        per_device_train_batch_size=recipe.batch,
-        num_train_epochs=recipe.epochs,
-        learning_rate=recipe.rate,
-        weight_decay=0.01,
-        max_grad_norm=1.0,
-        seed=recipe.seed,
-        data_seed=recipe.seed,
-        batch_sampler=BatchSamplers.NO_DUPLICATES,
-        prompts=towers.column_prompts(names),
-        router_mapping=towers.routes(names),
-        logging_strategy="steps",
-        logging_steps=5,
-        save_strategy="no",  # the clock says when
-        save_total_limit=KEPT,
-        report_to=[],
-        disable_tqdm=True,
-        dataloader_drop_last=False,
-        use_cpu=towers.trained.device.type == "cpu",
+    return long_runs.train(
+        _Trainer,
+        arguments,
+        towers,
+        recipe,
+        budget,
+        look=Look(LOOK, look) if look else None,
+        say=say,
+        memory=memory,
+        model=towers.trained,
+        train_dataset=Dataset.from_dict(dict(columns)),
+        loss=_loss(towers, recipe),
     )
 
 
@@ -105,3 +87,5 @@ def _loss(towers: Towers, recipe: Recipe) -> torch.nn.Module:
 
 class _Trainer(PacedTrainer, SentenceTransformerTrainer):
     """Sentence-transformers' trainer, paced."""
+
+    unwanted = (SentenceTransformerModelCardCallback,)  # the card is ours

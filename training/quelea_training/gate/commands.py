@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_training.gate.reliability import bins, brier, calibration_error, draw
-from quelea_training.own_questions import own_set
+from quelea_training.own_questions import own_set, resting
 
 GATE_SETS = ("docugami", "tatqa", "disc")
 LEAST = 50
@@ -62,8 +62,7 @@ def gate(
         model, asked = _ask(sets or ([] if pairs else list(GATE_SETS)), pairs, stored, most, data, home, again=again)
     except BadInput as error:
         raise typer.BadParameter(str(error)) from error
-    if len(asked) < LEAST:
-        raise typer.BadParameter(f"{len(asked)} askings are too few to fit a gate; at least {LEAST} are needed.")
+    _refuse_too_little(asked)
     held_out = gate_fit.predict_held_out(asked)
     labels = np.array([one.answerable for one in asked])
     found = bins(held_out, labels)
@@ -87,7 +86,7 @@ def _ask(
     home.mkdir(parents=True, exist_ok=True)
     wanted = [(load_set(name, data), home) for name in sets]
     if pairs is not None and stored is not None:
-        place = stored.expanduser().resolve()
+        place = resting(stored)
         wanted.append((own_set(pairs, place.name), place.parent))
     encoders: set[str] = set()
     asked: list[Asked] = []
@@ -98,6 +97,21 @@ def _ask(
     if len(encoders) > 1:
         raise BadInput(f"Asked with different encoders ({', '.join(sorted(encoders))}); ask anew with --again.")
     return encoders.pop(), asked
+
+
+def _refuse_too_little(asked: list[Asked]) -> None:
+    """See that there is enough for a gate, and for a measure of it on documents that it has not seen."""
+    if len(asked) < LEAST:
+        raise typer.BadParameter(
+            f"{len(asked)} askings are too few to fit a gate; at least {LEAST} are needed, two of each question: make "
+            "more pairs of more documents with `quelea train pairs`, or raise --most."
+        )
+    groups = len({one.group for one in asked})
+    if groups < gate_fit.FOLDS:
+        raise typer.BadParameter(
+            f"the questions are about {groups} documents, or groups of documents that share a question, and the gate "
+            f"is measured on those that it has not seen: at least {gate_fit.FOLDS} are needed; store more documents."
+        )
 
 
 def _show(rows: list[gate_fit.Separation], measured: dict[str, Any]) -> None:

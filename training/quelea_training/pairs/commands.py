@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -22,9 +23,9 @@ from quelea_evaluation.reports.store import RowFile
 from quelea_evaluation.stack.running import running_stack
 
 from quelea_training.pairs import from_documents, from_model, making, review
-from quelea_training.pairs.importers import SOURCES, load_source
+from quelea_training.pairs.importers import NEVER_TRAINED, SOURCES, load_source
 from quelea_training.pairs.making import Made, Plan
-from quelea_training.pairs.model import Pair, Pairs, Passage, read_pairs, write_pairs
+from quelea_training.pairs.model import Pair, Pairs, Passage, Split, read_pairs, write_pairs
 from quelea_training.pairs.passages import collect
 
 STORED = "stored"
@@ -103,20 +104,25 @@ def make(
     for reason, n in manifest["dropped"].items():
         if n:
             tell(f"left out: {n} {reason}")
-    for line in _missing(counts["splits"], plan):
+    for line in _missing(found.pairs, plan):
         say(line)
     say(f"to be read by people: {out / REVIEW}; then `quelea train review {out}`")
 
 
-def _missing(splits: Mapping[str, int], plan: Plan) -> Iterator[str]:
-    """What a training will miss: few companies may all fall into one split."""
-    other = "add documents of other companies, or take another --seed"
-    if not splits.get("train"):
-        yield f"nothing is to train on: {other} or a smaller --test (it is {plan.test:g})"
-    if not splits.get("test"):
-        yield f"nothing is held out, so no training can be measured with it: {other} or a larger --test"
-    if not splits.get("dev"):
-        yield f"nothing is to develop on, so time or steps alone end a training: {other} or a larger --dev"
+def _missing(pairs: Sequence[Pair], plan: Plan) -> Iterator[str]:
+    """What a training will miss, source by source: where there are few companies, a split may have none."""
+    for source in sorted({pair.source for pair in pairs}):
+        mine = Counter(pair.split for pair in pairs if pair.source == source)
+        never_trained = source in NEVER_TRAINED
+        few = f"{source}: of {sum(mine.values())} pairs"
+        other = "add documents of other companies (three are enough), or take another --seed"
+        if not mine["train"] and not never_trained:
+            yield f"{few} none is to train on: {other} or a smaller --test (it is {plan.test:g})"
+        if not mine["test"]:
+            yield f"{few} none is held out, so no training can be measured with it: {other} or a larger --test"
+        if not mine["dev"]:
+            lost = "no loss there can be watched" if never_trained else "time or steps alone end a training"
+            yield f"{few} none is to develop on, so {lost}: {other} or a larger --dev"
 
 
 @app.command("review")
@@ -150,6 +156,7 @@ class _Work:
         self._rules = rules
         self._model_passages = model_passages
         self._seconds = seconds
+        self._splits: dict[str, Split] = {}
 
     async def stored(
         self, url: str, key: str, licence: str, writer: Address | None, api_key: str, questions: Path | None
@@ -188,9 +195,9 @@ class _Work:
 
     async def finish(self, made: Made, client: Client, writer: Address | None, api_key: str) -> list[Pair]:
         """What rules and a model add, then split and filters."""
-        if self._rules and not made.always_test:
+        if self._rules and not made.never_train:
             made.pairs += from_documents.pairs_of(made.passages.values())
-        if writer is not None and not made.always_test:
+        if writer is not None and not made.never_train:
             chat = Chat(writer.url, writer.model, writer.key or api_key, self._seconds)
             rows = RowFile(self._calls_file)
             try:
@@ -204,7 +211,7 @@ class _Work:
                 await chat.close()
             made.pairs += written
             made.dropped.update(dropped)
-        return await making.refine(made, client, self._plan, say)
+        return await making.refine(made, client, self._plan, self._splits, say)
 
 
 def _from_set(

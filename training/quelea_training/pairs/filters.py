@@ -100,17 +100,18 @@ def without_repeats(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def without_leaks(pairs: Sequence[Pair], passages: Mapping[str, Passage]) -> list[Pair]:
-    """Without those of training and development whose query or passage is, nearly, one that is tested with."""
+    """Without those of training and development whose query is tested with, or whose passage nearly is.
+
+    A passage that has one that is tested with in it, or that is a part of one, is left out, too.
+    """
     tested = [pair for pair in pairs if pair.split == "test"]
     queries = {fingerprint(pair.query) for pair in tested}
-    known = NearDuplicates()
-    for name in {pair.passage: None for pair in tested}:
-        known.add(name, passages[name].text)
+    held = HeldTexts(passages[name].text for name in {pair.passage: None for pair in tested})
+    leaks = {name for name in {pair.passage for pair in pairs} if held.meets(passages[name].text)}
     return [
         pair
         for pair in pairs
-        if pair.split == "test"
-        or (fingerprint(pair.query) not in queries and known.find(passages[pair.passage].text) is None)
+        if pair.split == "test" or (fingerprint(pair.query) not in queries and pair.passage not in leaks)
     ]
 
 

@@ -42,8 +42,8 @@ class Source:
     licence: str
     documents: tuple[SourceDocument, ...]
     asked: tuple[Asked, ...]
-    test_only: bool = False
-    """Never trained on: it measures what is lost elsewhere."""
+    never_train: bool = False
+    """It measures what is lost elsewhere: to develop on and to test with."""
 
 
 LICENCES = {
@@ -53,8 +53,10 @@ LICENCES = {
     "fintextqa": "MIT (FinTextQA); regulations are their issuers'",
     "convfinqa": "MIT (ConvFinQA)",
 }
-TEST_ONLY = frozenset({"disc", "fintextqa"})
+NEVER_TRAINED = frozenset({"disc", "fintextqa"})
 SOURCES = tuple(LICENCES)
+_BEGINNING = 60
+"""Characters of a sentence that tell it from others of a page."""
 
 
 def load_source(name: str, data: Path) -> Source:
@@ -76,7 +78,7 @@ def load_source(name: str, data: Path) -> Source:
         asked = tuple(_tatqa(data)) if name == "tatqa" else tuple(_of_set(one))
     except OSError as error:
         raise BadInput(f"{name}: cannot read {error.filename}: {error.strerror}; say where with --data") from error
-    return Source(name, LICENCES[name], one.documents, asked, test_only=name in TEST_ONLY)
+    return Source(name, LICENCES[name], one.documents, asked, never_train=name in NEVER_TRAINED)
 
 
 def _of_set(one: EvaluationSet) -> Iterator[Asked]:
@@ -112,7 +114,10 @@ def _says(words: list[str]) -> Holds:
 
 
 def _convfinqa(data: Path) -> Source:
-    """The first question of each conversation, which stands alone; the right passage has the row that answers it."""
+    """The first question of each conversation, which stands alone; others lean on answers before.
+
+    The right passage has the row that answers it, or the beginning of the sentence where no row does.
+    """
     rows = json.loads((data / "convfinqa" / "convfinqa_dev_pot.json").read_text(encoding="utf-8"))
     documents: dict[str, SourceDocument] = {}
     asked = []
@@ -125,8 +130,9 @@ def _convfinqa(data: Path) -> Source:
         metadata = {"company": ticker, "ticker": ticker, "title": f"{ticker} annual report {year}"}
         documents.setdefault(key, SourceDocument(key, f"{key}.html", _page(row), metadata))
         golden = [line.split(" | ")[0] for line in str(row["golden_table"]).splitlines()[1:]]
-        if golden and (label := golden[0].strip()):
-            asked.append(Asked(f"{ticker} {year}: {row['questions'][0]}", "figure", frozenset({key}), _says([label])))
+        answer = golden[0].strip() if golden else str(row["golden_text"])[:_BEGINNING].strip()
+        if answer:
+            asked.append(Asked(f"{ticker} {year}: {row['questions'][0]}", "figure", frozenset({key}), _says([answer])))
     return Source("convfinqa", LICENCES["convfinqa"], tuple(documents.values()), tuple(asked))
 
 

@@ -25,6 +25,7 @@ from quelea_training.pairs.model import (
     Pair,
     Pairs,
     Passage,
+    Split,
     held_out,
     write_pairs,
 )
@@ -58,7 +59,7 @@ class Made:
     right: dict[str, frozenset[str]] = field(default_factory=dict)
     """Query -> ids of every passage that answers it, where more than one does."""
     dropped: Counter[str] = field(default_factory=Counter)
-    always_test: bool = False
+    never_train: bool = False
 
 
 def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[str, Passage]) -> Made:
@@ -72,7 +73,7 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
     of_document: dict[str, list[Passage]] = {}
     for one in sorted(passages.values(), key=lambda one: (one.document, one.page, one.start)):
         of_document.setdefault(one.document, []).append(one)
-    made = Made(dict(passages), [], always_test=source.test_only)
+    made = Made(dict(passages), [], never_train=source.never_train)
     for asked in source.asked:
         right = [
             one for key in sorted(asked.documents) for one in of_document.get(ids.get(key, ""), ()) if asked.holds(one)
@@ -107,11 +108,20 @@ def pairs_of_questions(questions: Iterable[Question], passages: Mapping[str, Pas
     return found, lost
 
 
-async def refine(made: Made, gateway: Client, plan: Plan, say: Callable[[str], None]) -> list[Pair]:
+async def refine(
+    made: Made, gateway: Client, plan: Plan, known: dict[str, Split], say: Callable[[str], None]
+) -> list[Pair]:
     """The pairs split, without repeats and leaks, found again by the teacher, and with hard negatives.
 
     Pairs to test with are never filtered by a search: what it cannot find is what a test is for. Nor are questions of
     people; the teacher judges what was made.
+
+    Args:
+        made: Of one source.
+        gateway: The product that is asked.
+        plan: How.
+        known: The splits of companies and documents in the sources before; those of this one are added.
+        say: Takes lines about the work.
 
     Raises:
         EndpointError: The gateway did not answer.
@@ -119,8 +129,9 @@ async def refine(made: Made, gateway: Client, plan: Plan, say: Callable[[str], N
     before = len(made.pairs)
     pairs = filters.without_repeats(made.pairs)
     made.dropped["repeats"] += before - len(pairs)
-    always = frozenset(pair.source for pair in pairs) if made.always_test else frozenset[str]()
-    pairs = split(pairs, made.passages, seed=plan.seed, dev=plan.dev, test=plan.test, always_test=always)
+    pairs = split(
+        pairs, made.passages, known, seed=plan.seed, dev=plan.dev, test=plan.test, never_train=made.never_train
+    )
     kept = filters.without_leaks(pairs, made.passages)
     made.dropped["nearly what is tested with"] += len(pairs) - len(kept)
     sampled = filters.sample_spread(kept, plan.most_per_document, plan.seed)

@@ -21,7 +21,7 @@ from quelea_kit.errors import InvalidInput
 from rich.console import Console
 from rich.table import Table
 
-from quelea_training.own_questions import own_set
+from quelea_training.own_questions import own_set, resting
 from quelea_training.ranking.candidates import Collected, Weights, collect, load, save
 from quelea_training.ranking.proof import KINDS, LeftOut, Proof, prove
 
@@ -64,7 +64,7 @@ def ranker(
     try:
         wanted = [(load_set(name, data), home) for name in sets or ([] if pairs else RANKER_SETS)]
         if pairs is not None and stored is not None:
-            place = stored.expanduser().resolve()
+            place = resting(stored)
             wanted.append((own_set(pairs, place.name), place.parent))
         collected = _collect(wanted, most, again=again)
         found = prove(collected.questions, collected.names, collected.prior)

@@ -10,7 +10,18 @@ import typer
 from quelea_evaluation.console import DATA, AsJson, Data, say, tell, tell_json
 from quelea_evaluation.omni.console import plain_errors
 
-from quelea_training.encoder.commands import Base, base_or_default
+from quelea_training.training_options import (
+    Base,
+    Device,
+    Epochs,
+    Interval,
+    Minutes,
+    Out,
+    Patience,
+    Seed,
+    Threads,
+    base_or_default,
+)
 from quelea_training.verifier.recipe import Recipe
 
 _USUAL = Recipe()
@@ -26,7 +37,7 @@ def _main() -> None:
 @app.command()
 def verifier(
     pairs: Annotated[list[Path], typer.Argument(help="Folders of `quelea train pairs`: their passages are used.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
+    out: Out,
     base: Base = None,
     layers: Annotated[int, typer.Option(min=0, help="The last ones, which move; 0: every weight.")] = _USUAL.layers,
     most: Annotated[int, typer.Option(min=3, help="Examples to train on, at most.")] = _USUAL.most,
@@ -35,24 +46,26 @@ def verifier(
     max_tokens: Annotated[
         int, typer.Option(min=8, max=512, help="Passage and sentence together are cut here in training.")
     ] = _USUAL.max_tokens,
-    epochs: Annotated[float, typer.Option(min=0, help="Rounds over the examples, at most.")] = _USUAL.epochs,
-    minutes: Annotated[float, typer.Option(min=0, help="Time to train, at most; 0: no limit.")] = 0.0,
-    interval: Annotated[int, typer.Option(min=1, help="Steps from checkpoint to checkpoint.")] = 50,
-    patience: Annotated[int, typer.Option(min=1, help="Checkpoints without a better one, then it ends.")] = 4,
-    threads: Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of examples, batches and the head.")] = _USUAL.seed,
+    epochs: Epochs = _USUAL.epochs,
+    minutes: Minutes = 0.0,
+    interval: Interval = 50,
+    patience: Patience = 4,
+    threads: Threads = 0,
+    seed: Seed = _USUAL.seed,
     test_answers: Annotated[int, typer.Option(min=10, help="True answers of each group to test with.")] = 60,
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
+    device: Device = "",
     data: Data = DATA,
     as_json: AsJson = False,
 ) -> None:
     """Train a cross-encoder that judges sentences by passages, and test it beside the checker's rules."""
     running, long_runs = (import_module(f"quelea_training.{name}") for name in ("verifier.running", "long_runs"))
-    recipe = Recipe(layers, most, rate, batch, max_tokens, epochs, seed=seed)
+    recipe = Recipe(layers=layers, most=most, rate=rate, batch=batch, max_tokens=max_tokens, epochs=epochs, seed=seed)
     with plain_errors():
         recipe.check()
         order = running.Order(tuple(pairs), base_or_default(base), out, data, device, test_answers)
         found = running.run(order, recipe, long_runs.Budget(minutes, interval, patience, threads), say)
+    if not long_runs.is_first():
+        return
     if as_json:
         tell_json(found)
         return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from quelea_evaluation.inputs import BadInput
+
+from quelea_training.recipe import BaseRecipe
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the model's outputs; the embedder finds them by these names."""
@@ -16,23 +17,16 @@ Scores = NDArray[np.float32]
 """Shape (pairs, 3), columns as LABELS; rows sum to 1."""
 
 
-@dataclass(frozen=True)
-class Recipe:
+@dataclass(frozen=True, kw_only=True)
+class Recipe(BaseRecipe):
     """Settings of one training; an interrupted run is resumed only under the same."""
 
     layers: int = 4
     """The last ones, which move together with the head; 0: every weight."""
     most: int = 6000
     """Examples to train on."""
-    rate: float = 1e-4
-    """Highest learning rate."""
-    batch: int = 16
-    """Examples in a step."""
     max_tokens: int = 128
     """Passage and sentence together are cut here in training; the served model reads up to its own limit."""
-    epochs: float = 2.0
-    warm_up: float = 0.05
-    seed: int = 0
 
     def check(self) -> None:
         """Refuse what cannot be trained.
@@ -40,11 +34,6 @@ class Recipe:
         Raises:
             BadInput: With the option that is wrong.
         """
+        super().check()
         if self.layers < 0:
             raise BadInput(f"--layers must be 0 (every weight) or more, got {self.layers}")
-        if self.rate <= 0:
-            raise BadInput(f"--rate must be above 0, got {self.rate}")
-
-    def as_row(self) -> dict[str, Any]:
-        """For manifests."""
-        return asdict(self)

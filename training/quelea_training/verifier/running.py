@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.figures.items import Item
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
+from quelea_evaluation.reports.store import hash_file, write_json
 
+from quelea_training import runs
 from quelea_training.encoder.examples import load
-from quelea_training.long_runs import Budget, draw_log, names_of
+from quelea_training.long_runs import Budget, names_of, only_first
 from quelea_training.pairs.model import PAIRS, PASSAGES
 from quelea_training.verifier import proof
 from quelea_training.verifier.examples import Example, counted, make, split_passages
@@ -23,8 +22,8 @@ from quelea_training.verifier.recipe import Recipe
 from quelea_training.verifier.training import LOOK, VerifierModel, train
 
 KIND = "verifier-training"
-MODEL, REPORT, METRICS = "model", "report.json", "metrics.json"
-_PACKAGES = ("quelea-training", "sentence-transformers", "transformers", "torch")
+MODEL, METRICS = "model", "metrics.json"
+_PACKAGES = ("sentence-transformers",)
 
 
 @dataclass(frozen=True)
@@ -46,22 +45,20 @@ class Order:
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
     """Train, and give the report, which is written beside the model.
 
+    In a run of several processes each calls this; the first alone tests and writes.
+
     Raises:
         BadInput: Something given cannot be used, or the folder holds a finished run.
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
-    recipe.check()
-    commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
+    say = only_first(say)
     material = load(order.pairs)
     weights = order.base / "model.safetensors"
     if not weights.is_file():
         raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     files = [(folder, name) for folder in order.pairs for name in (PAIRS, PASSAGES)]
     data = {f"{name} {folder}": hash_file(folder / name) for folder, name in files} | {"base": hash_file(weights)}
-    notes = {"minutes": budget.minutes, "threads": budget.threads}
-    with RunFolder(order.out, KIND, recipe.as_row(), data, notes) as folder:
-        if "finished" in folder.manifest:
-            raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
+    with runs.begin(KIND, order.out, order.base.name, data, recipe, budget) as mine:
         tested = proof.all_tested(order.data)
         if not tested:
             say(
@@ -77,34 +74,21 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         develop = make(passages["dev"], order.dev_examples, recipe.max_tokens, recipe.seed)
         items = _items(order, make(passages["test"], 3 * order.test_answers, recipe.max_tokens, recipe.seed), recipe)
         say(f"{len(examples)} examples to train on, {len(develop)} to develop on, of {len(passages['train'])} passages")
-        model = VerifierModel(order.base, order.out / ".start", recipe, order.device)
+        start = order.out / f".start-{os.environ.get('RANK', '0')}"
+        model = VerifierModel(order.base, start, recipe, order.device)
         trained = train(model, examples, develop, recipe, budget, order.out, say)
+        about = mine.account(trained, material.licences(), _PACKAGES) | {
+            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},
+            "examples": counted(examples),
+        }
+        if mine.folder is None:
+            return about
         say(f"trained: {trained.steps} steps, {trained.seconds / 60:.1f} minutes; {trained.why}")
         rows = proof.prove(items, model.score, say)
-        about = {
-            "name": order.out.name,
-            "base": order.base.name,
-            "base_sha256": data["base"],
-            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},
-            "licences": material.licences(),
-            "recipe": recipe.as_row(),
-            "budget": notes,
-            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
-            "versions": {name: metadata.version(name) for name in _PACKAGES},
-            "commit": commit,
-            "examples": counted(examples),
-            "steps": trained.steps,
-            "seconds": trained.seconds,
-            "why": trained.why,
-            "best": trained.best,
-            "best_step": trained.best_step,
-        }
-        found = about | {"model": MODEL, "verdict": proof.verdict(rows), "rows": rows, "log": trained.log}
-        draw_log(trained.log, order.out / "loss.png", LOOK)
+        found = about | {"model": MODEL, "verdict": proof.verdict(rows), "rows": rows}
         model.export(order.out / MODEL, card(found), order.base / "LICENSE")
         write_json(order.out / METRICS, metrics(rows))
-        write_json(order.out / REPORT, found)
-        folder.finish({"steps": trained.steps, "verdict": found["verdict"]})
+        mine.finish(found, trained, LOOK, {"verdict": found["verdict"]})
     return found
 
 
@@ -141,28 +125,18 @@ def card(found: Mapping[str, Any]) -> str:
         if found["best"] >= 0
         else "Nothing was to develop on: the weights are the last ones."
     )
-    return "\n".join(
-        [
-            f"# {found['name']}",
-            "",
-            "A cross-encoder that says whether a passage supports a sentence (entailment, neutral, contradiction), for "
-            "QUELEA_EMBEDDER_CROSS_ENCODER.",
-            "",
-            f"Trained from {found['base']} (SHA-256 `{found['base_sha256']}`) in {found['steps']} steps, "
-            f"{found['seconds'] / 60:.0f} minutes, at commit {found['commit']}. {developed}",
-            "",
-            f"Licences of the documents: {'; '.join(found['licences'])}. Files of pairs (SHA-256): "
-            + "; ".join(f"{name} `{digest}`" for name, digest in found["pairs"].items())
-            + ".",
-            "",
-            f"Examples: {kinds}.",
-            "",
-            f"**Verdict**: {found['verdict']}.",
-            "",
-            proof.table(found["rows"]),
-            "",
-            "Caught are false answers, flagged are true ones. “At that rate”: of the verifier alone, where it flags as "
-            "many true answers as the rules do. “As served”: contradicted by it in the gateway.",
-            "",
-        ]
+    what = (
+        "A cross-encoder that says whether a passage supports a sentence (entailment, neutral, contradiction), for "
+        "QUELEA_EMBEDDER_CROSS_ENCODER."
     )
+    measured = f"""Examples: {kinds}.
+
+{developed}
+
+**Verdict**: {found["verdict"]}.
+
+{proof.table(found["rows"])}
+
+Caught are false answers, flagged are true ones. “At that rate”: of the verifier alone, where it flags as many true
+answers as the rules do. “As served”: contradicted by it in the gateway."""
+    return runs.card(found, what, measured, found["pairs"])

@@ -14,11 +14,11 @@ from quelea_evaluation.inputs import BadInput
 from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer, CrossEncoderTrainingArguments
 from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
 from sentence_transformers.cross_encoder.model_card import CrossEncoderModelCardCallback
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, PrinterCallback
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from quelea_training import long_runs
-from quelea_training.long_runs import CHECKPOINTS, KEPT, Budget, Clock, Look, MovingWeights, PacedTrainer, Trained
+from quelea_training.long_runs import Budget, Look, MovingWeights, PacedTrainer, Trained, usual_arguments
 from quelea_training.verifier.examples import Example
 from quelea_training.verifier.recipe import LABELS, Recipe, Scores
 
@@ -148,33 +148,24 @@ def train(
     Raises:
         OutOfMemory: A step does not fit.
     """
-    long_runs.prepare(recipe.seed, budget)
     shown = [(one.premise, one.sentence) for one in develop]
     labels = [one.label for one in develop]
-    look = Look(LOOK, lambda: balanced_accuracy(verifier.score(shown), labels)) if develop else None
-    clock = Clock(verifier, budget, out, look, say, recipe.warm_up)
     verifier.shorten()
-    trainer = _Trainer(
+    memory = (
+        f"out of memory in a step of {recipe.batch} pairs of up to {recipe.max_tokens} tokens: lower --batch "
+        f"({recipe.batch}), --max-tokens ({recipe.max_tokens}) or --layers ({recipe.layers}); these change what is "
+        "learned, so take another --out"
+    )
+    return long_runs.train(
+        _Trainer,
+        CrossEncoderTrainingArguments(**usual_arguments(recipe, out, verifier.model.device)),
         verifier,
-        clock,
+        recipe,
+        budget,
+        look=Look(LOOK, lambda: balanced_accuracy(verifier.score(shown), labels)) if develop else None,
+        say=say,
+        memory=memory,
         model=verifier.model,
-        args=CrossEncoderTrainingArguments(
-            output_dir=str(out / CHECKPOINTS),
-            per_device_train_batch_size=recipe.batch,
-            num_train_epochs=recipe.epochs,
-            learning_rate=recipe.rate,
-            weight_decay=0.01,
-            max_grad_norm=1.0,
-            seed=recipe.seed,
-            data_seed=recipe.seed,
-            logging_strategy="steps",
-            logging_steps=5,
-            save_strategy="no",  # the clock says when
-            save_total_limit=KEPT,
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=verifier.model.device.type == "cpu",
-        ),
         train_dataset=Dataset.from_dict(
             {
                 "passage": [one.premise for one in examples],
@@ -183,17 +174,10 @@ def train(
             }
         ),
         loss=CrossEntropyLoss(verifier.model),
-        callbacks=[clock],
     )
-    trainer.remove_callback(PrinterCallback)  # the clock says it, and not on standard output
-    trainer.remove_callback(CrossEncoderModelCardCallback)  # the card is ours
-    memory = (
-        f"out of memory in a step of {recipe.batch} pairs of up to {recipe.max_tokens} tokens: lower --batch "
-        f"({recipe.batch}), --max-tokens ({recipe.max_tokens}) or --layers ({recipe.layers}); these change what is "
-        "learned, so take another --out"
-    )
-    return long_runs.run(trainer, clock, verifier, out, memory)
 
 
 class _Trainer(PacedTrainer, CrossEncoderTrainer):
     """Sentence-transformers' trainer, paced."""
+
+    unwanted = (CrossEncoderModelCardCallback,)  # the card is ours

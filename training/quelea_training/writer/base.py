@@ -11,11 +11,9 @@ from typing import Any
 import torch
 from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
 from quelea_evaluation.inputs import BadInput
-from safetensors.torch import load_file, save_file
-from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from quelea_training.long_runs import is_first
+from quelea_training.long_runs import MovingWeights
 from quelea_training.writer.recipe import Recipe
 
 ADAPTER = "default"
@@ -66,7 +64,7 @@ def _usual_device() -> str:
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
 
 
-class Writer:
+class Writer(MovingWeights):
     """The model with its adapter, and its tokens.
 
     Args:
@@ -101,37 +99,11 @@ class Writer:
             task_type="CAUSAL_LM",
         )
         self.model: Any = get_peft_model(model, config)
+        super().__init__(self.model)
         if recipe.checkpointing:
             self.model.enable_input_require_grads()
 
-    def save(self, file: Path) -> None:
-        """Write the adapter's weights; the file is whole or not there. In a run of several processes all must call."""
-        weights = {name: _whole(one) for name, one in self._weights().items()}
-        if not is_first():
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_suffix(".part")
-        save_file({name: one.detach().contiguous().cpu().clone() for name, one in weights.items()}, scratch)
-        scratch.replace(file)
-
-    def load(self, file: Path) -> None:
-        """Take the weights of `save` back. Raises BadInput where they are of another model or rank."""
-        kept, mine = load_file(file), self._weights()
-        if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in mine.items()}:
-            raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
-        with torch.no_grad():
-            for name, one in mine.items():
-                value = kept[name].to(one.device, one.dtype)
-                if isinstance(one, DTensor):
-                    value = distribute_tensor(value, one.device_mesh, one.placements)
-                one.copy_(value)
-
-    def _weights(self) -> dict[str, torch.Tensor]:
-        """The adapter's, by peft's names; they are the model's own memory."""
+    def moving(self) -> dict[str, torch.Tensor]:
+        """The adapter's weights, by peft's names."""
         found: dict[str, torch.Tensor] = get_peft_model_state_dict(self.model, adapter_name=ADAPTER)
         return found
-
-
-def _whole(weight: torch.Tensor) -> torch.Tensor:
-    """A weight whose parts several processes hold, gathered; all must call."""
-    return weight.full_tensor() if isinstance(weight, DTensor) else weight

@@ -16,6 +16,7 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import plain_errors
 from quelea_kit.errors import QueleaError
 
+from quelea_training.training_options import Device, Epochs, Interval, Minutes, Out, Patience, Seed, Threads
 from quelea_training.writer import making, proof
 from quelea_training.writer.generator import Limits
 from quelea_training.writer.model import SAMPLES, load
@@ -94,7 +95,7 @@ def make(
 @app.command()
 def sft(
     samples: Annotated[list[Path], typer.Argument(help="Folders of `quelea train samples`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one is resumed.")],
+    out: Out,
     test_with: Annotated[
         list[Path] | None, typer.Option(help="More folders, of which only what they hold out is used: to refuse it.")
     ] = None,
@@ -106,17 +107,17 @@ def sft(
     batch: Annotated[int, typer.Option(min=1, help="Samples in memory at once, of each process.")] = _USUAL.batch,
     accumulate: Annotated[int, typer.Option(min=1, help="Batches of a step.")] = _USUAL.accumulate,
     max_tokens: Annotated[int, typer.Option(min=16, help="Longer samples are left out.")] = _USUAL.max_tokens,
-    epochs: Annotated[float, typer.Option(min=0, help="Rounds over the samples, at most.")] = _USUAL.epochs,
+    epochs: Epochs = _USUAL.epochs,
     warm_up: Annotated[float, typer.Option(min=0, max=0.5, help="Share of the work.")] = _USUAL.warm_up,
     dtype: Annotated[str, typer.Option(help="Of the base's weights: float32 or bfloat16.")] = _USUAL.dtype,
     checkpointing: Annotated[bool, typer.Option(help="Less memory, a third more time.")] = _USUAL.checkpointing,
-    minutes: Annotated[float, typer.Option(min=0, help="Time to train, at most; 0: no limit.")] = 0.0,
-    interval: Annotated[int, typer.Option(min=1, help="Steps from checkpoint to checkpoint.")] = 10,
-    patience: Annotated[int, typer.Option(min=1, help="Checkpoints without a better one, then it ends.")] = 4,
-    threads: Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")] = 0,
+    minutes: Minutes = 0.0,
+    interval: Interval = 10,
+    patience: Patience = 4,
+    threads: Threads = 0,
     dev_samples: Annotated[int, typer.Option(min=0, help="Looked at at each checkpoint.")] = 24,
-    seed: Annotated[int, typer.Option(help="Of batches and the adapter.")] = _USUAL.seed,
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")] = "",
+    seed: Seed = _USUAL.seed,
+    device: Device = "",
     as_json: AsJson = False,
 ) -> None:
     """Tune a language model by LoRA on samples, and write the adapter as vLLM and llama.cpp serve it."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from quelea_evaluation.inputs import BadInput
 
+from quelea_training import runs
 from quelea_training.writer.base import ADAPTER, Writer
 from quelea_training.writer.gguf_adapter import write_gguf
 
@@ -49,32 +50,13 @@ def card(about: Mapping[str, Any]) -> str:
 
     What it does on questions that were held out is in the card of the set of models, which takes the test's measures.
     """
-    settings = "\n".join(f"- {name}: {value}" for name, value in about["recipe"].items())
-    licences = "\n".join(f"- {one}" for one in about["licences"])
     counts = "\n".join(f"| {task} | {n} |" for task, n in about["tasks"].items())
-    data = "\n".join(f"- {name} (sha256 {one})" for name, one in about["samples"].items())
-    return f"""# {about["name"]}
-
-A LoRA adapter for {about["base"]} (sha256 {about["base_sha256"]}), trained with `quelea train sft` to answer in
-Quelea's draft notation. It may be used under the licence of its base model (LICENSE). The data it was trained on:
-
-{licences}
-
-| task | samples |
+    what = f"A LoRA adapter for {about['base']}, trained with `quelea train sft` to answer in Quelea's draft notation."
+    measured = f"""| task | samples |
 |---|---|
 {counts}
 
 ## Development split
 
-{about["developed"]} What it does on questions that were held out: `quelea train sft-test`.
-
-## How
-
-{about["steps"]} steps in {about["seconds"] / 60:.1f} minutes; {about["why"]}. Commit {about["commit"]}.
-
-{settings}
-
-Samples:
-
-{data}
-"""
+{about["developed"]} What it does on questions that were held out: `quelea train sft-test`."""
+    return runs.card(about, what, measured, about["samples"])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import platform
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json, write_whole
+from quelea_evaluation.reports.store import hash_file, write_whole
 
-from quelea_training.long_runs import BEST, WEIGHTS, Budget, draw_log, is_first, last_checkpoint, names_of
+from quelea_training import runs
+from quelea_training.long_runs import BEST, WEIGHTS, Budget, is_first, is_spread, last_checkpoint, names_of, only_first
 from quelea_training.writer.base import Writer, unpack
 from quelea_training.writer.export import card, export
 from quelea_training.writer.model import SAMPLES, load
@@ -23,8 +21,7 @@ from quelea_training.writer.recipe import Recipe
 from quelea_training.writer.training import LOOK, encode, fit, likelihood, train
 
 KIND = "writer-training"
-REPORT = "report.json"
-_PACKAGES = ("quelea-training", "trl", "transformers", "torch", "peft", "accelerate")
+_PACKAGES = ("trl", "peft")
 
 
 @dataclass(frozen=True)
@@ -49,14 +46,12 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         BadInput: Something given cannot be used, or the folder holds a finished run.
         BadRun: Another run writes into the folder, or one with other settings or data.
     """
-    recipe.check()
-    spread = os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true"
-    if spread and os.environ.get("FSDP_VERSION", "1") != "2":
+    say = only_first(say)
+    if is_spread() and os.environ.get("FSDP_VERSION", "1") != "2":
         raise BadInput("FSDP is taken in version 2 alone: fsdp_version: 2, as in training/accelerate-fsdp.yaml")
-    commit = git_commit()  # of the code that runs, whatever becomes of the files meanwhile
     samples, manifests = load(order.samples, order.tested)
-    mine = [one for one in samples if one.split == "train"]
-    if not mine:
+    to_train = [one for one in samples if one.split == "train"]
+    if not to_train:
         raise BadInput(
             f"none of {len(samples)} samples is to train on: all are to develop on or held out; make them with a "
             "smaller --test, or name more folders"
@@ -64,55 +59,38 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     develop = sorted((one for one in samples if one.split == "dev"), key=lambda one: one.id)[: order.dev_samples]
     data = {f"samples {folder}": hash_file(folder / SAMPLES) for folder in (*order.samples, *order.tested)}
     data["base"] = _hash_of(order.base)
-    settings = recipe.as_row()
-    notes = {"minutes": budget.minutes, "threads": budget.threads, "processes": os.environ.get("WORLD_SIZE", "1")}
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(RunFolder(order.out, KIND, settings, data, notes)) if is_first() else None
-        if folder is not None and "finished" in folder.manifest:
-            raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
+    name = order.base.name if order.base.is_dir() else order.base.stem
+    with runs.begin(KIND, order.out, name, data, recipe, budget, can_spread=True) as mine:
         base = unpack(order.base, order.out / order.base.stem, say)
         writer = Writer(base, recipe, order.device)
-        if is_first():
-            say(f"{len(mine)} samples to train on, {len(develop)} to develop on")
+        say(f"{len(to_train)} samples to train on, {len(develop)} to develop on")
         before = _before(order.out, writer, [encode(writer, one) for one in fit(writer, develop, recipe.max_tokens)])
-        trained = train(writer, mine, develop, recipe, budget, order.out, say)
-        about = {
-            "name": order.out.name,
-            "base": base.name,
-            "base_sha256": data["base"],
+        trained = train(writer, to_train, develop, recipe, budget, order.out, say)
+        about = mine.account(trained, sorted(_licences(manifests)), _PACKAGES) | {
             "samples": {name: data[f"samples {one}"] for one, name in names_of(order.samples).items()},
             "tested": {name: data[f"samples {one}"] for one, name in names_of(order.tested).items()},
-            "licences": sorted({one["licence"] for each in manifests.values() for one in each["sources"]}),
-            "tasks": dict(Counter(one.task for one in mine).most_common()),
-            "recipe": settings,
-            "budget": {"minutes": budget.minutes, "threads": budget.threads},
-            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "processor": platform.machine()},
-            "versions": {name: metadata.version(name) for name in _PACKAGES},
-            "commit": commit,
+            "tasks": dict(Counter(one.task for one in to_train).most_common()),
             "measure": LOOK,
             "before": before,
-            "steps": trained.steps,
-            "seconds": trained.seconds,
             "seconds_a_step": round(trained.seconds / max(trained.steps, 1), 2),
-            "why": trained.why,
-            "best": trained.best,
-            "best_step": trained.best_step,
             "developed": (
                 f"{LOOK}: {before:.4f} before, {trained.best:.4f} after step {trained.best_step}."
                 if trained.best >= 0
                 else "No sample was to develop on: the weights are the last ones."
             ),
         }
-        if folder is None:
+        if mine.folder is None:
             return about
-        draw_log(trained.log, order.out / "loss.png", LOOK)
-        if spread:  # its parts are in other processes, which have ended: the same weights in a whole model
+        if is_spread():  # its parts are in other processes, which have ended: the same weights in a whole model
             writer = Writer(base, recipe, "cpu")
             writer.load(_last_weights(order.out))
         export(writer, base, order.out, card(about), say)
-        write_json(order.out / REPORT, about | {"log": trained.log})
-        folder.finish({"steps": trained.steps})
+        mine.finish(about, trained, LOOK, {})
     return about
+
+
+def _licences(manifests: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    return {one["licence"] for each in manifests.values() for one in each["sources"]}
 
 
 def _last_weights(out: Path) -> Path:

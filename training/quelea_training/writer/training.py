@@ -10,12 +10,11 @@ from typing import Any
 import torch
 from datasets import Dataset
 from quelea_evaluation.inputs import BadInput
-from transformers import PrinterCallback
 from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer
 
 from quelea_training import long_runs
-from quelea_training.long_runs import CHECKPOINTS, KEPT, Budget, Clock, Look, PacedTrainer, Trained
+from quelea_training.long_runs import Budget, Look, PacedTrainer, Trained, usual_arguments
 from quelea_training.writer.base import Writer
 from quelea_training.writer.model import Sample
 from quelea_training.writer.recipe import Recipe
@@ -49,7 +48,6 @@ def train(
         BadInput: No sample is short enough.
         OutOfMemory: A step does not fit.
     """
-    long_runs.prepare(recipe.seed, budget)
     fitting = fit(writer, samples, recipe.max_tokens)
     if not fitting:
         raise BadInput(f"none of {len(samples)} samples has {recipe.max_tokens} tokens or fewer; raise --max-tokens")
@@ -57,13 +55,21 @@ def train(
         over = len(samples) - len(fitting)
         say(f"{over} of {len(samples)} samples are longer than {recipe.max_tokens} tokens: left out")
     shown = [encode(writer, one) for one in fit(writer, develop, recipe.max_tokens)]
-    look = Look(LOOK, lambda: likelihood(writer, shown)) if shown else None
-    clock = Clock(writer, budget, out, look, say, recipe.warm_up)
-    trainer = _Trainer(
+    memory = (
+        f"out of memory in a step of {recipe.batch} samples of up to {recipe.max_tokens} tokens: lower --batch "
+        f"({recipe.batch}) and raise --accumulate ({recipe.accumulate}) as much, lower --max-tokens "
+        f"({recipe.max_tokens}), or give --checkpointing; these change what is learned, so take another --out"
+    )
+    return long_runs.train(
+        _Trainer,
+        _arguments(writer, recipe, out),
         writer,
-        clock,
+        recipe,
+        budget,
+        look=Look(LOOK, lambda: likelihood(writer, shown)) if shown else None,
+        say=say,
+        memory=memory,
         model=writer.model,
-        args=_arguments(writer, recipe, out),
         train_dataset=Dataset.from_list(
             [
                 {
@@ -74,15 +80,7 @@ def train(
             ]
         ),
         processing_class=writer.tokenizer,
-        callbacks=[clock],
     )
-    trainer.remove_callback(PrinterCallback)  # the clock says it, and not on standard output
-    memory = (
-        f"out of memory in a step of {recipe.batch} samples of up to {recipe.max_tokens} tokens: lower --batch "
-        f"({recipe.batch}) and raise --accumulate ({recipe.accumulate}) as much, lower --max-tokens "
-        f"({recipe.max_tokens}), or give --checkpointing; these change what is learned, so take another --out"
-    )
-    return long_runs.run(trainer, clock, writer, out, memory)
 
 
 def encode(writer: Writer, sample: Sample) -> tuple[list[int], int]:
@@ -121,29 +119,15 @@ def likelihood(writer: Writer, encoded: Sequence[tuple[list[int], int]]) -> floa
 
 def _arguments(writer: Writer, recipe: Recipe, out: Path) -> SFTConfig:
     return SFTConfig(
-        output_dir=str(out / CHECKPOINTS),
-        per_device_train_batch_size=recipe.batch,
+        **usual_arguments(recipe, out, writer.model.device) | {"logging_steps": 1},
         gradient_accumulation_steps=recipe.accumulate,
-        num_train_epochs=recipe.epochs,
-        learning_rate=recipe.rate,
-        weight_decay=recipe.weight_decay,
-        max_grad_norm=1.0,
-        seed=recipe.seed,
-        data_seed=recipe.seed,
         max_length=None,  # what is longer was left out
         completion_only_loss=True,
         packing=False,
         gradient_checkpointing=recipe.checkpointing,
         bf16=recipe.dtype == "bfloat16",
-        logging_strategy="steps",
-        logging_steps=1,
-        save_strategy="no",  # the clock says when
-        save_total_limit=KEPT,
         eval_strategy="no",
-        report_to=[],
-        disable_tqdm=True,
         dataloader_pin_memory=False,
-        use_cpu=writer.model.device.type == "cpu",
     )
 
 
