@@ -317,3 +317,18 @@ def test_incomplete_evidence_answers_of_a_known_chinese_company_that_its_passage
     assert any("15亿欧元" in line for line in answer(task).lines)
     other = replace(task, evidence=(Evidence(1, said.replace("零跑汽车", "该公司"), published="2023-10-27"),))
     assert answer(other).decline is not None
+
+
+PLANS = norbert(
+    3,
+    "Selling expenses consist of the pay of sales staff. We expect selling expenses to increase in absolute dollars "
+    "due to our plans for new shops and because we continue to develop our sales teams in every country. "
+    "Selling expenses increased due to higher pay of sales staff.",
+)
+
+
+def test_what_is_planned_does_not_answer_why_something_was_so() -> None:
+    _, quotes = ask("Why did Norbert Mills' selling expenses increase in the third quarter of 2024?", PLANS)
+    assert quotes[0].text == "Selling expenses increased due to higher pay of sales staff."
+    _, quotes = ask("Why does Norbert Mills expect selling expenses to increase?", PLANS)
+    assert quotes[0].text.startswith("We expect selling expenses to increase")
