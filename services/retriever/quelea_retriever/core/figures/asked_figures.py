@@ -315,12 +315,15 @@ class _Company:
         if done is None or first is None:
             return None
         operands: list[StatedFact] = []
-        slots = []
-        for stated in (one.stated for one in done.operands):
-            parts = (stated.whole, stated.part) if isinstance(stated, _Rest) else (stated,)
-            slot = " − ".join(f"{{{len(operands) + at}}}" for at in range(len(parts)))
-            slots.append(f"({slot})" if len(parts) > 1 else slot)
-            operands += parts
+        slots: list[str] = []
+        for operand in done.operands:
+            at, stated = len(operands), operand.stated
+            if isinstance(stated, _Rest):
+                operands += [stated.whole, stated.part]
+                slots.append(f"({{{at}}} − {{{at + 1}}})")
+            elif isinstance(stated, StatedFact):
+                operands.append(stated)
+                slots.append(f"{{{at}}}")
         formula = _ADDED.sub(lambda match: slots[int(match[1])], done.formula)
         figure = self._figure(target, tuple(operands), done.value, done.unit, metric)
         end = first.whole.fact.period_end
