@@ -346,5 +346,7 @@ def test_a_year_whose_columns_cannot_be_told_apart_is_no_quarter() -> None:
     )  # fmt: skip
     lines, quotes = ask("诺伯特2019年第四季度营业收入是多少？", year, quarters)
     assert quotes[0].number == 2 and "117,627,334.09" in lines[1]
+    _, quotes = ask("诺伯特2019年第四季度营业收入是多少？", year)
+    assert quotes == []
     _, quotes = ask("诺伯特2019年营业收入是多少？", year, quarters)
     assert quotes[0].number == 1
