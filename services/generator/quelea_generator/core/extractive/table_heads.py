@@ -252,7 +252,7 @@ def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
         return min(months) > 3
     if not heads:  # a head whose columns cannot be told apart still says of what time they are
         lower = head.lower()
-        return _has_period(head) and not find_dates(head) and not any(month in lower for month in (*MONTHS, "月"))
+        return _has_period(head) and not any(find_dates(head)) and not any(month in lower for month in (*MONTHS, "月"))
     return not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 
