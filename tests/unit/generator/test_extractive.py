@@ -317,3 +317,36 @@ def test_incomplete_evidence_answers_of_a_known_chinese_company_that_its_passage
     assert any("15亿欧元" in line for line in answer(task).lines)
     other = replace(task, evidence=(Evidence(1, said.replace("零跑汽车", "该公司"), published="2023-10-27"),))
     assert answer(other).decline is not None
+
+
+PLANS = norbert(
+    3,
+    "Selling expenses consist of the pay of sales staff. We expect selling expenses to increase in absolute dollars "
+    "due to our plans for new shops and because we continue to develop our sales teams in every country. "
+    "Selling expenses increased due to higher pay of sales staff.",
+)
+
+
+def test_what_is_planned_does_not_answer_why_something_was_so() -> None:
+    _, quotes = ask("Why did Norbert Mills' selling expenses increase in the third quarter of 2024?", PLANS)
+    assert quotes[0].text == "Selling expenses increased due to higher pay of sales staff."
+    _, quotes = ask("Why does Norbert Mills expect selling expenses to increase?", PLANS)
+    assert quotes[0].text.startswith("We expect selling expenses to increase")
+
+
+def test_a_year_whose_columns_cannot_be_told_apart_is_no_quarter() -> None:
+    head = "单位：元\n2019 年\t2018 年\t同比增减\n金额\t占营业收入比重\t金额\t占营业收入比重\n"
+    year = norbert(
+        1, f"{head}营业收入合计\t318,024,319.30\t100%\t320,070,653.13\t100%\t-0.64%", is_table=True,
+        header="诺伯特 · 年度报告 · 2019", company="诺伯特", period_end="2019-12-31", period_label="FY2019",
+    )  # fmt: skip
+    quarters = replace(
+        year, number=2,
+        text="第一季度\t第二季度\t第三季度\t第四季度\n营业收入\t53,100,221.01\t76,540,118.20\t70,756,646.00\t117,627,334.09",
+    )  # fmt: skip
+    lines, quotes = ask("诺伯特2019年第四季度营业收入是多少？", year, quarters)
+    assert quotes[0].number == 2 and "117,627,334.09" in lines[1]
+    _, quotes = ask("诺伯特2019年第四季度营业收入是多少？", year)
+    assert quotes == []
+    _, quotes = ask("诺伯特2019年营业收入是多少？", year, quarters)
+    assert quotes[0].number == 1

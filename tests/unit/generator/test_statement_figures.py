@@ -144,3 +144,31 @@ def test_a_language_model_sees_the_figures_whose_passages_it_sees() -> None:
     assert "Kestrel reported Net sales of $1,200 million [2]" in prompt
     short = build_prompt(replace(task, evidence=EVIDENCE[:1]), evidence_tokens=500, history_tokens=0)
     assert "Kestrel reported" not in short.messages[-1].content
+
+
+def test_an_amount_whose_row_counts_the_other_way_is_not_called_by_the_rows_label() -> None:
+    benefit = replace(
+        operand("(30)", "Net loss", "30000000"), label="Income tax benefit (expense)", concept="income_tax"
+    )
+    expense = replace(STATED, value="30000000", operands=(benefit,))
+    assert written(expense).startswith("Kestrel reported income taxes of $30 million [2]")
+    gain = replace(benefit, value="-20000000", printed="20")
+    assert written(replace(expense, operands=(gain,))).startswith("Kestrel reported income taxes of −$20 million [2]")
+    as_printed = replace(benefit, label="Income tax expense (benefit)", value="-30000000")
+    assert "Income tax expense (benefit) of −$30 million" in written(replace(expense, operands=(as_printed,)))
+    paid = replace(benefit, label="Purchases of property", concept="capital_expenditure")
+    assert "Purchases of property of $30 million" in written(replace(expense, operands=(paid,)))
+
+
+def test_a_metric_of_what_is_left_of_a_year_says_which_part_each_operand_is_of() -> None:
+    parts = [
+        replace(one, period_start="2030-02-01", period_end=end)
+        for one, end in ((PROFIT, "2031-01-31"), (BEFORE, "2030-10-31"))
+    ]
+    figure = replace(
+        MARGIN, operands=(*parts, SALES), formula="({0} − {1}) / {2}", period_start="2030-11-01", fiscal_year=0
+    )
+    said = written(replace(figure, operands=(*parts, replace(SALES, period_start="2030-11-01"))))
+    assert "three months ended January 31, 2031" in said
+    assert "(Gross profit for the year ended January 31, 2031 $400 million [2] − " in said
+    assert "Net sales for the nine months ended October 31, 2030 $1,000 million [2]) / Net sales $1,200 million" in said

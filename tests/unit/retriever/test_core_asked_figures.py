@@ -324,3 +324,35 @@ def test_what_is_of_a_day_or_an_average_has_no_remainder(label: str, concept: st
     asked = asked or f"What was Kestrel's {label.lower()} in the fourth quarter of fiscal 2030?"
     year, part = (line(label, concept, "60", statement="cash_flow") for line in (whole_year, to_date))
     assert not any(one.metric for one in figures(asked, [year, part]))
+
+
+def test_a_fourth_quarters_margin_is_made_of_what_is_left_of_both_lines() -> None:
+    stated = [
+        whole_year("Net sales", "revenue", "1200"),
+        to_date("Net sales", "revenue", "800"),
+        whole_year("Net earnings", "net_income", "60"),
+        to_date("Net earnings", "net_income", "20"),
+    ]
+    (margin,) = figures("What was Kestrel's net margin in the fourth quarter of fiscal 2030?", stated)
+    assert (margin.metric, margin.value, margin.formula) == ("net_margin", 10, "({0} − {1}) / ({2} − {3})")
+    assert [one.fact.value for one in margin.operands] == ["60", "20", "1200", "800"]
+    assert (margin.period_start, margin.period_end) == ("2030-11-01", "2031-01-31")
+    assert values("What was Kestrel's net margin in the fourth quarter of fiscal 2030?", stated[:-1]) == []
+    shown = [
+        fact(*line, "2031-01-31", 3) for line in (("Net sales", "revenue", "400"), ("Net earnings", "net_income", "44"))
+    ]
+    (printed,) = figures("What was Kestrel's net margin in the fourth quarter of fiscal 2030?", [*stated, *shown])
+    assert (printed.value, printed.formula) == (11, "{0} / {1}")  # what is printed comes first
+
+
+def test_a_quarters_metric_of_balances_keeps_its_balances() -> None:
+    stated = [
+        whole_year("Net sales", "revenue", "1200"),
+        to_date("Net sales", "revenue", "800"),
+        fact("Trade receivables", "receivables", "200", "2031-01-31"),
+    ]
+    (days,) = figures("What were Kestrel's days sales outstanding in the fourth quarter of fiscal 2030?", stated)
+    assert (days.formula, [one.fact.value for one in days.operands]) == (
+        "{0} / ({1} − {2}) × 91",
+        ["200", "1200", "800"],
+    )

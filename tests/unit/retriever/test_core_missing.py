@@ -90,6 +90,19 @@ def test_half_missing_comparison_is_answered_and_said() -> None:
     assert not reading.period_missing
 
 
+def test_a_period_that_is_asked_of_another_company_is_not_missed() -> None:
+    catalogue = Catalogue.build(
+        [*quarters("Merlin", ("FY2023 Q1", "2023-03-31")), *quarters("Kestrel", ("FY2023 Q2", "2023-06-30"))]
+    )
+    apart = read_query("Compare Merlin's sales in Q1 2023 with Kestrel's sales in Q2 2023", catalogue, TODAY)
+    assert apart.fallback == ""
+    both = read_query("Compare Merlin's and Kestrel's sales in Q1 2023 and Q2 2023", catalogue, TODAY)
+    assert "no filing of Merlin for 2023 Q2" in both.fallback
+    assert "no filing of Kestrel for 2023 Q1" in both.fallback
+    own = read_query("Compare Merlin's sales in Q1 2023 and Q3 2023 with Kestrel's in Q2 2023", catalogue, TODAY)
+    assert own.fallback == "no filing of Merlin for 2023 Q3"
+
+
 def test_a_year_that_the_next_filing_prints_beside_its_own_is_not_missing() -> None:
     catalogue = Catalogue.build(quarters("Merlin", ("FY2024", "2024-12-31"), form="10-K"))
     for question, said in (

@@ -19,11 +19,14 @@ from quelea_fintext.text import CJK
 
 from quelea_generator.core.model import Evidence, Figure, Operand, Quote
 
+_NEGATIVE = re.compile(r"[\s$€£¥￥A-Z]*[(（\-–−]")
+"""Before a printed amount."""
 _SLOT = re.compile(r"\{(\d+)\}")
 _MONTH_DAYS = 30.44
 _COUNTS = {3: "three", 6: "six", 9: "nine"}
 _HAN_COUNTS = {3: "三", 6: "六", 9: "九"}
 _LONGEST_ROW = 400
+_OTHER_LENGTH = timedelta(days=45)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class _Writer:
 
     def _stated(self) -> str:
         operand = self._figure.operands[0]
-        label, when = _label(operand), self._when(operand)
+        label, when = _label(operand, chinese=self._zh), self._when(operand)
         if self._zh:
             others = "".join(f"，{period}为{amount}" for amount, period in self._stated_later())
             return f"{self._company}{when}{label}为{self._cite(0)}{others}。"
@@ -117,7 +120,7 @@ class _Writer:
 
     def _share(self) -> str:
         figure = self._figure
-        part, whole = (_label(one) for one in figure.operands[:2])
+        part, whole = (_label(one, chinese=self._zh) for one in figure.operands[:2])
         result, formula = self._amount(Decimal(figure.value), "percent"), self._formula(figure.formula)
         if self._zh:
             return f"{self._company}{self._of_figure()}{part}占{whole}的{result}：{formula}。"
@@ -126,7 +129,7 @@ class _Writer:
     def _remainder(self) -> str:
         """What is left of a longer period without the earlier part of it."""
         figure = self._figure
-        label = _label(figure.operands[0])
+        label = _label(figure.operands[0], chinese=self._zh)
         result = self._amount(Decimal(figure.value), figure.unit)
         when = _when(figure.period_start, figure.period_end, chinese=self._zh)
         whole, part = (self._joined(self._cite(at), self._when(figure.operands[at])) for at in (0, 1))
@@ -137,7 +140,7 @@ class _Writer:
     def _change(self) -> str:
         figure = self._figure
         value = Decimal(figure.value)
-        name = self._name(figure.of) if figure.of else _label(figure.operands[0])
+        name = self._name(figure.of) if figure.of else _label(figure.operands[0], chinese=self._zh)
         by = self._amount(abs(value), figure.unit)
         rate = self._amount(abs(Decimal(figure.growth)), "percent") if figure.growth else ""
         later, earlier = self._both()
@@ -178,7 +181,7 @@ class _Writer:
 
     def _compound(self) -> str:
         figure = self._figure
-        rate, label = self._amount(Decimal(figure.value), "percent"), _label(figure.operands[0])
+        rate, label = self._amount(Decimal(figure.value), "percent"), _label(figure.operands[0], chinese=self._zh)
         if figure.of:
             label = self._name(figure.of)
         later, earlier = self._both()
@@ -205,8 +208,11 @@ class _Writer:
             operand = self._figure.operands[at]
             if at in self._cited:
                 return self._amount_of(operand)
-            label = _label(operand)
-            if operand.period_end != end:
+            label = _label(operand, chinese=self._zh)
+            if self._is_part(operand, end):
+                when = self._when(operand, plain=True)
+                label = f"{when}{label}" if self._zh else f"{label} {when}"
+            elif operand.period_end != end:
                 label = (
                     f"{_day(operand.period_end, chinese=True)}{label}"
                     if self._zh
@@ -215,6 +221,11 @@ class _Writer:
             return f"{label} {self._cite(at)}"
 
         return _SLOT.sub(fill, formula)
+
+    def _is_part(self, operand: Operand, end: str) -> bool:
+        """It is of another length than the figure's period: of the year, or of its first nine months."""
+        first, own = parse_iso(self._figure.period_start), parse_iso(operand.period_start)
+        return end == self._figure.period_end and bool(first and own) and abs(own - first) > _OTHER_LENGTH  # type: ignore[operator]  # both are days
 
     def _cite(self, at: int) -> str:
         """An operand's amount with its marker."""
@@ -264,12 +275,26 @@ def _of(company: str) -> str:
     return f"{company}'" if company.endswith("s") else f"{company}'s"
 
 
-def _label(operand: Operand) -> str:
-    """As printed, on one line; with the heading above it where it is a word that says little alone."""
+def _label(operand: Operand, *, chinese: bool = False) -> str:
+    """As printed, on one line; with the heading above it where it is a word that says little alone.
+
+    Where the row counts the other way than the concept ("Income tax benefit (expense) 2,199" of an expense of -2,199),
+    its label would turn the amount round: then it is called what the concept is called.
+    """
+    if _counts_otherwise(operand) and (usual := _usual(operand.concept, chinese=chinese)):
+        return usual
     label = " ".join(operand.label.split())
     if operand.group and len(label.split()) == 1 and not CJK.search(label):
         return f"{' '.join(operand.group.split()).rstrip(':')} – {label}"
     return label
+
+
+def _counts_otherwise(operand: Operand) -> bool:
+    """Its sign was turned, and not because it is a payment: those are meant as positive, brackets or none."""
+    concept = concepts().get(operand.concept)
+    if concept is None or concept.paid or not Decimal(operand.value):
+        return False
+    return bool(_NEGATIVE.match(operand.printed)) is not (Decimal(operand.value) < 0)
 
 
 def _usual(concept: str, *, chinese: bool) -> str:

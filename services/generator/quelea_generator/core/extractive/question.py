@@ -29,6 +29,7 @@ _MOST_FACETS = 40
 _OTHER = LANGUAGES.pattern("questions.other", ignore_case=False)
 _MOVE = LANGUAGES.pattern("questions.move", ignore_case=False)
 _REASON = LANGUAGES.pattern("questions.why", ignore_case=False)
+_FORESEES = LANGUAGES.pattern("questions.foresees")
 _PERCENT = LANGUAGES.pattern("questions.percent", r"<>|%", ignore_case=False)
 _COUNT = LANGUAGES.pattern("questions.count", ignore_case=False)
 _AMOUNT = LANGUAGES.pattern("questions.figure", ignore_case=False)
@@ -102,6 +103,8 @@ class Query:
     count: bool = False
     amount: bool = False
     reason: bool = False
+    foresees: bool = False
+    """It asks for what is still to come."""
     other: bool = False
     """It asks for other things of a kind: a row of "other" items may be meant."""
     moves: bool = False
@@ -172,6 +175,7 @@ def read_question(task: Task) -> Query:
         count=bool(_COUNT.search(text)),
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
+        foresees=bool(_FORESEES.search(text)),
         other=bool(_OTHER.search(text)),
         moves=bool(_MOVE.search(text)),
         compares=bool(_COMPARE.search(text)),

@@ -45,6 +45,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "span": 0.4,
         "length": 0.8,
         "hedge": -1.0,
+        "foreseen": -1.0,
         "pointer": -1.2,
         "fragment": -0.8,
     }
@@ -53,6 +54,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 _CAUSE = LANGUAGES.pattern("passages.cause", ignore_case=False)
 _HEDGE = LANGUAGES.pattern("passages.hedge", ignore_case=False)
+_FORESEES = LANGUAGES.pattern("passages.foresees")
 _PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
 _MONEY = re.compile(
     r"[$€£¥￥]\s{0,8}+\(?\d|(?<![\d,.])\d[\d,]*+(?:\.\d*+)?+\s{0,8}+(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
@@ -245,7 +247,13 @@ def _features(
         "pointer": float(row is None and _POINTER.search(text) is not None),
         "fragment": float(row is None and not one.span.rows and _FRAGMENT.search(text) is not None),
         "hedge": float(row is None and _HEDGE.search(text) is not None),
+        "foreseen": float(row is None and _foreseen(query, text)),
     }
+
+
+def _foreseen(query: Query, text: str) -> bool:
+    """Whether a plan or an expectation stands where the question asks for what was, or why it was so."""
+    return (query.reason or query.wants_figure) and not query.foresees and _FORESEES.search(text) is not None
 
 
 def _row(query: Query) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.dates import MONTHS, find_dates, parse_iso
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.times.period_words import MONTHS_LONG, QUARTERS, TO_DATE
 
@@ -250,7 +250,10 @@ def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
     months = {column.months for column in heads if column.months}
     if months:
         return min(months) > 3
-    return bool(heads) and not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
+    if not heads:  # a head whose columns cannot be told apart still says of what time they are
+        lower = head.lower()
+        return _has_period(head) and not any(find_dates(head)) and not any(month in lower for month in (*MONTHS, "月"))
+    return not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 
 def is_own(query: Query, evidence: Evidence) -> bool:

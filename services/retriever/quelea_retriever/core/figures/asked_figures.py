@@ -141,6 +141,30 @@ def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tup
     return tuple(notes)
 
 
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is left of a line's longer period without the part of it that comes first."""
+
+    whole: StatedFact
+    part: StatedFact
+
+    @property
+    def amount(self) -> Decimal:
+        """Exact and unscaled."""
+        return self.whole.amount - self.part.amount
+
+    @property
+    def unit(self) -> str:
+        """As Fact.unit."""
+        return self.whole.unit
+
+    @property
+    def start(self) -> str:
+        """The day after the first part."""
+        after = parse_iso(self.part.fact.period_end)
+        return (after + timedelta(days=1)).isoformat() if after else ""
+
+
 class _Company:
     """One company's figures."""
 
@@ -244,14 +268,23 @@ class _Company:
         """A line's figure of a period; of one that nothing states, what is left of a longer one without what comes
         before it: a fourth quarter, and a later quarter's cash flows."""
         found = self._line(line, target)
-        if line.kind == "metric" or target.months <= 0:
+        if target.months <= 0:
             return found
-        months = found.operands[0].fact.months if found else 0
+        months = max(one.fact.months for one in found.operands) if found else 0
         if found and (abs(months - target.months) <= 1 or (not months and not target.is_span)):
             return found  # the balance at the quarter's end, whose change may have a row of the same label
-        return self._remainder(line, target) or found
+        rest = self._metric_of_rest(line.id, target) if line.kind == "metric" else self._remainder(line, target)
+        return rest or found
 
     def _remainder(self, line: Line, target: Target) -> AskedFigure | None:
+        rest = self._rest(line, target)
+        if rest is None:
+            return None
+        figure = self._figure(target, (rest.whole, rest.part), rest.amount, rest.unit, "remainder")
+        return replace(figure, formula="{0} − {1}", period_start=rest.start)
+
+    def _rest(self, line: Line, target: Target) -> _Rest | None:
+        """The shortest longer period that ends with this one and what comes before this one in it."""
         before = replace(target, end=target.end - YEAR * target.months / 12, is_span=True)
         for months in (one for one in _TO_DATE if one > target.months):
             whole = self._stated(line, replace(target, months=months, is_span=True))
@@ -262,12 +295,39 @@ class _Company:
                 and _is_first_part(part, whole, months, target.months)
                 and (_of_period(whole) in self._restated) is (_of_period(part) in self._restated)
             ):
-                value = whole.amount - part.amount
-                figure = self._figure(target, (whole, part), value, whole.unit, "remainder")
-                after = parse_iso(part.fact.period_end)
-                start = (after + timedelta(days=1)).isoformat() if after else ""
-                return replace(figure, formula="{0} − {1}", period_start=start)
+                return _Rest(whole, part)
         return None
+
+    def _metric_of_rest(self, metric: str, target: Target) -> AskedFigure | None:
+        """A metric of a period that nothing states: each flow is what is left of a longer one, as in a fourth quarter's
+        margin; what is of a day stays as it is stated."""
+
+        def lookup(concept: str, before: bool) -> StatedFact | _Rest | None:
+            when = replace(target, end=_year_before(target.end)) if before else target
+            stated = self._of_concept(concept, when)
+            if stated and (not stated.fact.months or abs(stated.fact.months - target.months) <= 1):
+                return stated
+            return self._rest(Line("concept", concept, 0), when)
+
+        asked = self._asked
+        done = compute(metrics()[metric], lookup, months=target.months, balances=asked.balances, year=asked.year)
+        first = next((one.stated for one in done.operands if isinstance(one.stated, _Rest)), None) if done else None
+        if done is None or first is None:
+            return None
+        operands: list[StatedFact] = []
+        slots: list[str] = []
+        for operand in done.operands:
+            at, stated = len(operands), operand.stated
+            if isinstance(stated, _Rest):
+                operands += [stated.whole, stated.part]
+                slots.append(f"({{{at}}} − {{{at + 1}}})")
+            elif isinstance(stated, StatedFact):
+                operands.append(stated)
+                slots.append(f"{{{at}}}")
+        formula = _ADDED.sub(lambda match: slots[int(match[1])], done.formula)
+        figure = self._figure(target, tuple(operands), done.value, done.unit, metric)
+        end = first.whole.fact.period_end
+        return replace(figure, formula=formula, absent=done.absent, period_start=first.start, period_end=end)
 
     def _line(self, line: Line, target: Target) -> AskedFigure | None:
         """A line's figure of a period: as it is stated, or computed."""

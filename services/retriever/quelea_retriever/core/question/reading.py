@@ -6,7 +6,7 @@ says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -17,6 +17,7 @@ from quelea_fintext.text import CJK, language_of
 from quelea_retriever.core.header import long_date
 from quelea_retriever.core.model import Candidate, DocumentFacts, Reading
 from quelea_retriever.core.question.catalogue import Catalogue, speaks_of
+from quelea_retriever.core.question.companies import Mention
 from quelea_retriever.core.question.comparatives import filings_with_comparatives
 from quelea_retriever.core.question.dated_papers import published_on
 from quelea_retriever.core.question.filings import (
@@ -69,7 +70,9 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         return _company_missing([catalogue.book.display[key] for key in missing], names, asks, intent)
     if len(present) > 1 and NEWEST_OF_EACH.search(text):
         intent = replace(intent, multi=False)
-    reading = _of_companies(catalogue, present, missing, periods, intent, language_of(query))
+    reading = _of_companies(
+        catalogue, present, missing, periods, intent, language_of(query), _asked_of_each(named, periods)
+    )
     return replace(
         reading,
         mentions=tuple(text[mention.start : mention.end] for mention in named),
@@ -204,8 +207,11 @@ def _of_companies(
     periods: Periods,
     intent: TimeIntent,
     language: str,
+    asked: Mapping[str, frozenset[str]],
 ) -> Reading:
     reads = [_of_company(catalogue, key, periods, intent, language) for key in present]
+    if asked:
+        reads = [_without_others_periods(read, asked[key]) for key, read in zip(present, reads, strict=True)]
     groups: list[tuple[str, ...]] = []
     for turn in range(max(len(read.groups) for read in reads)):
         groups.extend(read.groups[turn] for read in reads if turn < len(read.groups))
@@ -222,6 +228,32 @@ def _of_companies(
         is_comparison=intent.multi or len(present) > 1 or len(groups) > 1,
         asks_latest=intent.now,
     )
+
+
+def _asked_of_each(named: Sequence[Mention], periods: Periods) -> dict[str, frozenset[str]]:
+    """The labels of the periods that are asked of each company, where each is named before its own: "Merlin's first
+    quarter against Kestrel's fiscal 2024". Empty where all are asked of all, as far as anyone can tell."""
+    found: dict[str, set[str]] = {mention.key: set() for mention in named}
+    for ask in periods.named:
+        before = [mention for mention in named if mention.end <= ask.start]
+        if not before:
+            return {}
+        found[before[-1].key].add(ask.label)
+    if len(found) < 2 or periods.relative or not all(found.values()):
+        return {}
+    return {key: frozenset(labels) for key, labels in found.items()}
+
+
+def _without_others_periods(read: Reading, labels: frozenset[str]) -> Reading:
+    """Without saying that there is no filing for a period that is asked of another company."""
+    notes = []
+    for note in read.notes:
+        own = tuple(label for label in note.periods if label in labels)
+        if note.reason != NoteReason.FILING_LEFT_OUT:
+            notes.append(note)
+        elif own:
+            notes.append(replace(note, periods=own))
+    return replace(read, notes=tuple(notes))
 
 
 def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIntent, language: str) -> Reading:
