@@ -110,10 +110,9 @@ $(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/pre
 .PHONY: open-webui
 open-webui: $(OPEN_WEBUI_ROOM)/.installed ## Make .open-webui, an environment of its own with Open WebUI, to test Quelea behind it.
 
-$(OPEN_WEBUI_ROOM)/.installed: tests/open_webui/requirements.txt
-	$(PYTHON) -m venv $(OPEN_WEBUI_ROOM)
-	$(OPEN_WEBUI_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps uv==0.13.9  # pip takes minutes longer
-	$(OPEN_WEBUI_ROOM)/bin/uv pip install -q --python $(OPEN_WEBUI_ROOM)/bin/python --no-deps -r $<
+$(OPEN_WEBUI_ROOM)/.installed: tests/open_webui/requirements.txt $(DEV_STAMP)
+	$(BIN)/uv venv -q --clear --python $(BIN)/python $(OPEN_WEBUI_ROOM)  # pip takes minutes longer
+	$(BIN)/uv pip install -q --python $(OPEN_WEBUI_ROOM)/bin/python --no-deps $(LOCKED) -r $<
 	@touch $@
 
 .PHONY: demo

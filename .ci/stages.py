@@ -55,6 +55,8 @@ LOADS = {
     "integration/sandbox": 0.3,
     "integration/sandbox_runner": 0.3,
     "integration/search": 0.3,
+    "open-webui": 0.3,
+    "open_webui": 0.7,
     "unit": 0.8,
     "vllm": 0.8,
 }
@@ -162,7 +164,11 @@ ALONE_ON_THE_ENGINE = (
 chain, and its longest link comes first."""
 
 
-NETWORKS: dict[str, tuple[str, ...]] = {"integration/images": ("networks",), "e2e": ("networks",)}
+NETWORKS: dict[str, tuple[str, ...]] = {
+    "integration/images": ("networks",),
+    "e2e": ("networks",),
+    "open_webui": ("networks",),
+}
 """Networks of containers come and go in the first, and Chromium breaks off what it loads when one does."""
 
 
@@ -202,6 +208,8 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
         tests("llama", "setup", "engine-cpu"),
         tests("e2e", "setup", *debian),
+        Stage("open-webui", make("open-webui"), ("setup",)),  # an environment of its own, made by ours
+        tests("open_webui", "setup", "open-webui", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
         *[
             tests(f"integration/{name}", "setup", *debian)

@@ -10,7 +10,8 @@
     dev.txt    what tests and tools add (dev.in)
 
 Versions that are locked stay, unless an argument says otherwise: `--upgrade`, `--upgrade-package NAME[==VERSION]`; they
-go to uv, which resolves for every platform at once. The tools' wheels (tools.txt) are locked by themselves.
+go to uv, which resolves for every platform at once. The tools' wheels (tools.txt) are locked by themselves, and so is
+the environment of tests/open_webui, whose versions are those of its requirements.in.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+OPEN_WEBUI = ROOT / "tests/open_webui"
 HEADER = "# Written by `make lock`.\n"
 CUDA = re.compile(r"torch$|nvidia-|cuda-|triton")
 EXTRAS = ("torch", "train", "llama", "ocr", "pandas")
@@ -46,12 +48,12 @@ def read_declared(extra: str = "") -> list[str]:
     return sorted(need for need in needs if not need.startswith("quelea-"))
 
 
-def read_names(file: str) -> list[str]:
-    """The requirements of a file under requirements/."""
+def read_names(file: str | Path) -> list[str]:
+    """The requirements of a file under requirements/, or of one elsewhere."""
     return [line for line in (HERE / file).read_text().splitlines() if line and line[0] not in "#-"]
 
 
-def resolve(needs: list[str], *arguments: str) -> dict[str, str]:
+def resolve(needs: list[str], *arguments: str, python: str = "3.11") -> dict[str, str]:
     """Package -> its lines of a lock, for the needs and all that they need."""
     with tempfile.TemporaryDirectory() as scratch:
         wanted, found = Path(scratch, "wanted.in"), Path(scratch, "found.txt")
@@ -59,7 +61,7 @@ def resolve(needs: list[str], *arguments: str) -> dict[str, str]:
         found.write_text(
             "".join(path.read_text() for path in sorted(HERE.glob("*.txt")) if path.stem not in ("ours", "cpu"))
         )
-        uv = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
+        uv = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", python, "--generate-hashes"]
         options = ["--no-header", "--no-annotate", "--output-file", str(found)]
         subprocess.run([*uv, *options, *arguments, str(wanted)], check=True)  # noqa: S603 - our own command
         blocks = re.split(r"\n(?=[A-Za-z0-9])", found.read_text().strip())
@@ -104,6 +106,9 @@ def main() -> None:
         written |= set(new)
     tools = resolve(read_names("tools.in"), "--no-deps", *arguments)
     (HERE / "tools.txt").write_text(HEADER + "".join(tools.values()))
+    # soupsieve, of its versions, wants this patch release.
+    web = resolve(read_names(OPEN_WEBUI / "requirements.in"), "--no-deps", python="3.11.5")
+    (OPEN_WEBUI / "requirements.txt").write_text(HEADER + "".join(web.values()))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ async def run(settings: SearchSettings) -> None:
     web = make_web(settings, records.client, blobs, pages) if settings.web else None
     door = make_door(settings)
     built = build_service(shared, retriever, events, cache, web, door)
-    background = [asyncio.create_task(events.run()), asyncio.create_task(built.reaper.run())]
+    originals = built.service.originals
+    background = [asyncio.create_task(work) for work in (events.run(), built.reaper.run(), originals.warm())]
     if web is not None:
         background.append(asyncio.create_task(web.warm()))
 
@@ -58,7 +59,7 @@ async def run(settings: SearchSettings) -> None:
                 await task
         if web is not None:
             await web.close()
-        await built.service.originals.close()
+        await originals.close()
         built.guard.close()
         await retriever.close()
         if door is not None:

@@ -95,9 +95,10 @@ class SearchSettings(FilingSettings, WebSettings):
     read_processor_seconds_per_mb: float = Field(10.0, ge=0)
     """Processor time for each MB of a file, beside that."""
 
-    original_seconds: float = Field(20.0, gt=0)
+    original_seconds: float = Field(25.0, gt=0)
     """Longest time for finding a quote in an original, a PDF or an HTML page, and for making the latter safe to show;
-    then its process is ended. Its address space is bounded by worker_memory_mb."""
+    then its process is ended and the caller told to try again. A scanned page is read by OCR first, and the first one
+    loads its models. Less than the gateway's call_seconds. Its address space is bounded by worker_memory_mb."""
 
     job_seconds: float = Field(3600.0, gt=0)
     """Longest time for one attempt at one document."""

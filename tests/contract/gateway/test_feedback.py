@@ -1,5 +1,7 @@
 """Thumbs on answers: given, listed under their owner's key, bounded, deleted."""
 
+import asyncio
+
 import httpx2
 import pytest
 from quelea_gateway.keys import create
@@ -24,6 +26,13 @@ async def test_a_thumb_is_stored_with_what_it_is_on(web):
     stored = answer.json()
     assert {**GIVEN, **more}.items() <= stored.items()
     assert (await web.get("/v1/feedback")).json() == {"feedback": [stored], "next_page_token": None}
+
+
+async def test_a_thumb_that_is_sent_twice_at_once_is_stored_once(web):
+    answers = await asyncio.gather(*(web.post("/v1/feedback", json=GIVEN) for _ in range(8)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    assert len((await web.get("/v1/feedback")).json()["feedback"]) == 1
 
 
 async def test_reasons_are_of_the_thumb(web):

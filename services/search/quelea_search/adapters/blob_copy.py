@@ -12,7 +12,9 @@ from typing import IO, Any, cast
 from quelea_kit.errors import InvalidInput
 from quelea_kit.files.storage import Storage
 
-_NAME = re.compile(r"incoming/[0-9a-f]{32}|documents/[0-9a-f]{32}/(original|pages\.gz)")
+_NAME = re.compile(
+    r"incoming/[0-9a-f]{32}|documents/(of-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?/)?[0-9a-f]{32}/(original|pages\.gz)"
+)
 _CHUNK = 1 << 20
 _WHAT = "The blob store"
 

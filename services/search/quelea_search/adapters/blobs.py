@@ -5,6 +5,10 @@
     documents/<document id>/pages.gz    JSON lines: a header, then the text of each page
     web/<document id>/original, pages.gz  likewise, of pages that were read for an answer; for some days
 
+Documents and pages of a tenant other than the default one lie a folder deeper: documents/of-<tenant>/<document id>/. A
+call looks below the folder of its own tenant alone (quelea_kit.reach), so it touches no file of another, and what
+another has takes as long to refuse as what nobody has.
+
 A file appears under its name only when it is complete. Names are made of checked hexadecimal ids alone, so no caller
 can reach another path. Every method blocks; the server calls them in threads.
 """
@@ -23,8 +27,10 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from quelea_kit import reach
 from quelea_kit.errors import NotFound, Unavailable
 from quelea_kit.files.storage import PART, Storage
+from quelea_kit.reach import DEFAULT_TENANT
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _GZIP_LEVEL = 3
@@ -246,7 +252,10 @@ class Blobs:
         return f"incoming/{_check_name(job_id)}"
 
     def _folder(self, document_id: str, kind: str = "documents") -> str:
-        return f"{kind}/{_check_name(document_id)}"
+        tenant = reach.current().tenant
+        # No id has an "o" or a hyphen, so a tenant's folder is never a document's.
+        within = kind if tenant == DEFAULT_TENANT else f"{kind}/of-{tenant}"
+        return f"{within}/{_check_name(document_id)}"
 
 
 def _check_name(name: str) -> str:

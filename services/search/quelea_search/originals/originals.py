@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-from quelea_kit.errors import Conflict, InvalidInput, Overloaded
+from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded
 from quelea_kit.processes.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.formats.html_as_filed import AsFiled
 from quelea_search.adapters.formats.pdf_spans import LocatedSpan
-from quelea_search.core.errors import CrashedReader, ReadTimeout, TooLarge, Unreadable
+from quelea_search.core.errors import CrashedReader, TooLarge, Unreadable
 from quelea_search.core.media_types import of_original
 from quelea_search.document_reach import reached_header
 from quelea_search.originals import process_work
@@ -78,7 +78,8 @@ class Originals:
             NotFound: There is no such document or page.
             InvalidInput: The page's text has no such span.
             Conflict: The document is no PDF.
-            Unreadable, TooLarge, ReadTimeout, CrashedReader: The PDF cannot be looked into.
+            Unreadable, TooLarge, CrashedReader: The PDF cannot be looked into.
+            DeadlineExceeded: It took too long: the PDF is hard to read, or this machine is busy.
             Overloaded: Too many wait for it.
         """
         original, (_, text) = await self.describe(document_id), await self._page(document_id, page)
@@ -109,6 +110,10 @@ class Originals:
         data = await asyncio.to_thread(self._blobs.read_original, document_id)
         return await self._run(process_work.render_html, data, text, start if page else 0, end if page else 0)
 
+    async def warm(self) -> None:
+        """Start the processes, so that the first quote that is opened does not wait for them."""
+        await self._pool.warm()
+
     async def close(self) -> None:
         """End the processes."""
         await self._pool.close()
@@ -123,8 +128,9 @@ class Originals:
         try:
             told = await self._pool.run(self._seconds, work, *args, **kwargs)
         except WorkTimeout:
-            raise ReadTimeout(
-                f"Looking into the document took longer than {self._seconds:g} s; download it instead."
+            raise DeadlineExceeded(
+                f"Looking into the document took longer than {self._seconds:g} s. Try again in a minute, "
+                "or download it instead."
             ) from None
         except WorkCrashed:
             raise CrashedReader("The document ended the process that looked into it; download it instead.") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -45,12 +46,13 @@ class FeedbackStore(FileStore):
     def __init__(self, url: str, *, most: int, disk: Disk | None = None) -> None:
         super().__init__(url, "feedback", disk=disk)
         self._most = most
+        self._adding = threading.Lock()  # the newest is read before the next is written
 
     async def add(self, owner: str, given: Feedback) -> Feedback:
         """Store a thumb under an id of its time; returns it with id and time.
 
         One that says what the owner's newest says is that one, sent again by a caller who did not hear that it was
-        stored.
+        stored, or twice at once. Of two gateways at the same moment both may be stored; an export takes the later.
 
         Raises:
             Conflict: The key has as many as are kept.
@@ -80,6 +82,10 @@ class FeedbackStore(FileStore):
         return await self._do(self._forget, document_id)
 
     def _add(self, owner: str, given: Feedback) -> Feedback:
+        with self._adding:
+            return self._add_alone(owner, given)
+
+    def _add_alone(self, owner: str, given: Feedback) -> Feedback:
         self._check_disk()
         with contextlib.suppress(Unreadable):
             if (newest := self._newest(owner, 1, "", ())) and given.repeats(newest[0]):
