@@ -111,6 +111,8 @@ def test_an_answer_is_typed_and_its_figures_are_a_table() -> None:
     table = answer.figures.to_frame()
     assert table.loc[0, ["company", "label", "value", "fiscal_year"]].tolist() == ["Kestrel", "Turnover", 900.1, 2031]
     assert table.loc[0, "formula"] == ""
+    unknown = Answer.model_validate({**ANSWER, "figures": [{**FIGURE, "fiscal_year": 0}]}).figures.to_frame()
+    assert (str(unknown.dtypes["fiscal_year"]), unknown["fiscal_year"].isna().tolist()) == ("Int64", [True])
     assert str(answer.figures.to_frame(exact=True).loc[0, "value"]) == "900.10"
     assert list(Figures().to_frame().columns) == list(table.columns)
     assert "http://127.0.0.1:1/v1/documents/d1/pages/7?start=1&end=16#quote" in answer._repr_markdown_()
