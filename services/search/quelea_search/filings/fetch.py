@@ -153,8 +153,8 @@ class FilingFetch:
             ) from None
         except NotRecorded as error:
             raise NotRecorded(
-                f"The recording does not have what a fetch of {wanted.company[:80]!r} asks {PLACES[wanted.source]} for: "
-                "it answers only for the companies, forms and years that it was made of."
+                f"The recording does not have what a fetch of {wanted.company[:80]!r} asks {PLACES[wanted.source]} "
+                "for: it answers only for the companies, forms and years that it was made of."
             ) from error
         filings.sort(key=lambda filing: (filing.filed, filing.accession), reverse=True)
         most = settings.filings_per_fetch
