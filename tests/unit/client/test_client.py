@@ -29,7 +29,8 @@ from quelea_client import (
     Unreachable,
     UploadProgress,
 )
-from quelea_client.models import Answer, Figures
+from quelea_client.events import ProgressReport
+from quelea_client.models import Answer, Figures, Job, Progress
 
 FIGURE = {
     "company": "Kestrel", "metric": "", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
@@ -446,3 +447,13 @@ def test_records_are_tables_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> No
     assert answer.citations._repr_html_() is None
     with pytest.raises(MissingExtra, match="pip install"):
         answer.citations.to_frame()
+
+
+def test_progress_is_told_when_a_job_has_moved_and_not_at_every_look() -> None:
+    told: list[UploadProgress] = []
+    progress = ProgressReport(told.append)
+    for state, done in (("queued", 0), ("queued", 0), ("running", 0), ("running", 3), ("running", 3)):
+        progress.tell(
+            Job.model_construct(id="j1", filename="a.md", state=state, stage="", progress=Progress(done=done, total=7))
+        )
+    assert [(one.stage, one.done) for one in told] == [("queued", 0), ("running", 0), ("running", 3)]
