@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
+from typing import Annotated
 
 import typer
 from quelea_client import QueleaError
@@ -35,6 +37,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        sys.stdout.write(f"quelea {importlib.metadata.version('quelea-cli')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
 
 
 app.command()(up)

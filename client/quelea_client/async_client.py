@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import httpx2
 
 from quelea_client.errors import QueleaError, TimedOut, UnexpectedAnswer, Unreachable
-from quelea_client.events import ENDED, Event, OnProgress, ServerEvent, ask_event, report, server_event, succeeded
+from quelea_client.events import (
+    ENDED,
+    Event,
+    OnProgress,
+    ProgressReport,
+    ServerEvent,
+    ask_event,
+    server_event,
+    succeeded,
+)
 from quelea_client.models import (
     Accepted,
     Answer,
@@ -431,9 +440,10 @@ class AsyncClient:
         if not wait or not queued:
             return found
         jobs: dict[str, Job] = {}
+        progress = ProgressReport(on_progress)
         async with contextlib.aclosing(self.follow(queued, seconds=seconds)) as followed:
             async for job in followed:
-                report(job, on_progress)
+                progress.tell(job)
                 jobs[job.id] = job
         return found.with_jobs(jobs)
 
@@ -455,9 +465,10 @@ class AsyncClient:
 
     async def wait(self, job_id: str, *, on_progress: OnProgress | None = None, seconds: float = JOB_SECONDS) -> Job:
         """Wait until a job has ended. Raises JobFailed, TimedOut."""
+        progress = ProgressReport(on_progress)
         async with contextlib.aclosing(self.follow([job_id], seconds=seconds)) as followed:
             async for job in followed:
-                report(job, on_progress)
+                progress.tell(job)
                 if job.state in ENDED:
                     return succeeded(job)
         raise AssertionError("A job is followed to its end.")

@@ -92,10 +92,23 @@ def ask_event(sent: ServerEvent) -> Event | None:
         ) from error
 
 
-def report(job: Job, on_progress: OnProgress | None) -> None:
-    """Tell how far a job is."""
-    if on_progress:
-        on_progress(UploadProgress(job.filename, job.stage or job.state, job.progress.done, job.progress.total))
+class ProgressReport:
+    """Tells how far jobs are, each time that one has moved.
+
+    Args:
+        on_progress: Whom.
+    """
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._told: dict[str, UploadProgress] = {}
+
+    def tell(self, job: Job) -> None:
+        """Of a job that was looked at."""
+        now = UploadProgress(job.filename, job.stage or job.state, job.progress.done, job.progress.total)
+        if self._on_progress and self._told.get(job.id) != now:
+            self._told[job.id] = now
+            self._on_progress(now)
 
 
 def succeeded(job: Job) -> Job:

@@ -78,11 +78,15 @@ class Figures(Rows[T]):
     def _columns(self) -> Iterable[str]:
         return _FIGURE_COLUMNS
 
+    def to_frame(self, *, exact: bool = False) -> pd.DataFrame:  # noqa: D102  # as of Tabular
+        return super().to_frame(exact=exact).astype({"fiscal_year": "Int64"})
+
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         for one in cast("Figures[AskedFigure]", self):
             first = one.operands[0] if one.operands else None
             yield {
                 **{name: getattr(one, name) for name in _FIGURE_COLUMNS if hasattr(one, name)},
+                "fiscal_year": one.fiscal_year or None,
                 "label": first.label if first and not one.metric else one.metric,
                 "formula": one.formula if one.metric else "",  # of a stated one it is "{0}"
                 "operands": "; ".join(f"{operand.label} {operand.value} {operand.unit}" for operand in one.operands),

@@ -61,7 +61,7 @@ def facts(
         params |= {"company": company, "concept": concept, "page_size": 1000}
     else:
         path = f"/v1/companies/{quote(company, safe='')}/statements"
-        params |= {"years": years, "period": "quarterly" if quarters else "annual"}
+        params |= {"years": years, **({"period": "quarterly"} if quarters else {})}
         params |= {"statement": statement.value} if statement else {}
     with connect(url, api_key) as gateway:
         if as_csv:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from quelea_client import Client, TimedOut
+from quelea_client import ApiError, Client, TimedOut
 from rich.console import Console
 
 from quelea_cli.commands.market import import_file
-from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError
+from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError, told
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import Json, consoles, documents_of, print_json, say
+from quelea_cli.places import samples
 
+_TICKERS = "https://www.sec.gov/files/company_tickers.json"
+_NOT_REACHED = (409, 503, 504)
+"""This deployment does not ask the sources, or they do not answer."""
 _ENDED = ("succeeded", "failed")
 
 
@@ -29,9 +35,9 @@ def fetch(
         int, typer.Option(help="How many years back; 0 uses the default of the service.", min=0, max=20)
     ] = 0,
     replay: Annotated[
-        Path | None,
+        str,
         typer.Option(help="Recording to fetch from instead of the internet: a file, or the id of an imported one."),
-    ] = None,
+    ] = "",
     collection: Into = "",
     wait: Annotated[bool, typer.Option(help="Wait until the documents are in.")] = True,
     url: Url = DEFAULT_URL,
@@ -44,13 +50,20 @@ def fetch(
     body: Json = {"company": company, "forms": [one.strip() for one in (forms or reports).split(",") if one.strip()]}
     body |= {"years": years} if years else {}
     body |= {"collection": collection} if collection else {}
-    if replay is not None and len(replay.parts) > 1 and not replay.is_file():
-        raise CliError(f"There is no file {str(replay)!r}; --replay takes a recording, or the id of one.", EXIT_USAGE)
+    file = Path(replay).expanduser()
+    if replay and ("/" in replay or file.suffix) and not file.is_file():
+        raise CliError(f"There is no file {replay!r}; --replay takes a recording, or the id of one.", EXIT_USAGE)
     out, err = consoles()
     with connect(url, api_key) as gateway:
-        if replay is not None:
-            body["bundle_ids"] = [import_file(gateway, replay)["id"] if replay.is_file() else str(replay)]
-        found = gateway.request("POST", "/v1/fetch", json=body)
+        if replay:
+            body["bundle_ids"] = [import_file(gateway, file)["id"] if file.is_file() else replay]
+        try:
+            found = gateway.request("POST", "/v1/fetch", json=body)
+        except ApiError as error:
+            if replay or error.status not in _NOT_REACHED:
+                raise
+            failure = told(error)
+            raise CliError(failure.message + _offer_recording(), failure.code) from error
         if not as_json:
             _show(out, found)
         if wait:
@@ -61,6 +74,24 @@ def fetch(
         say(out, _summary(found["filings"]))
     if any((one["job"] or {}).get("state") == "failed" for one in found["filings"]):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _offer_recording() -> str:
+    """What can be fetched without the internet; empty where the samples are not installed."""
+    for file in sorted((samples() / "fetch").glob("*.bundle")):
+        tickers = _recorded(file)
+        if tickers:
+            names = " and ".join(filter(None, (", ".join(tickers[:-1]), tickers[-1])))
+            return f" Offline, a recording has {names}: quelea fetch {tickers[0]} --replay {str(file)!r}"
+    return ""
+
+
+def _recorded(file: Path) -> list[str]:
+    """Tickers of the companies in a recording of EDGAR."""
+    with zipfile.ZipFile(file) as bundle:
+        calls = json.loads(bundle.read("manifest.json"))["calls"]
+        lists = [bundle.read(f"bodies/{call['sha256']}") for call in calls if call["url"] == _TICKERS]
+    return [row["ticker"] for data in lists for row in json.loads(data).values()]
 
 
 def _show(out: Console, found: Json) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from quelea.common.v1 import common_pb2
@@ -80,10 +81,9 @@ class StatementReader:
         """Several statements of one company; `query.statement` does not count. Raises as `statement` does."""
         check_query(query)
         figures = await self._figures(query)
-        most = query.years if query.period == "annual" else 4 * query.years
-        return [
-            Statement(figures[0].company, name, query.basis, grid(figures, name, query.period, most)) for name in wanted
-        ]
+        period = query.period or ("annual" if period_ends(figures, "annual") else "quarterly")
+        most = query.years if period == "annual" else 4 * query.years
+        return [Statement(figures[0].company, name, query.basis, grid(figures, name, period, most)) for name in wanted]
 
     async def comparison(self, query: ComparisonQuery) -> Comparison:
         """Figures of several companies side by side.
@@ -99,6 +99,9 @@ class StatementReader:
                 "ask for fewer at a time.",
                 details={"field": "concept", "limit": str(MOST_LINES)},
             )
+        if not query.period:
+            annual = await self.comparison(replace(query, period="annual"))
+            return annual if annual.lines else await self.comparison(replace(query, period="quarterly"))
         found = [await self._company(company, query) for company in query.companies]
         return compare(found, query, query.years if query.period == "annual" else 4 * query.years)
 
@@ -160,7 +163,7 @@ def check_query(query: StatementQuery) -> None:
     """Raises InvalidInput, with what may be asked for."""
     for field, value, known in (
         ("statement", query.statement, STATEMENTS),
-        ("period", query.period, tuple(MONTHS)),
+        ("period", query.period or "annual", tuple(MONTHS)),
         ("basis", query.basis, BASES),
     ):
         if value not in known:

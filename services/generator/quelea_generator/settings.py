@@ -126,8 +126,8 @@ class GeneratorSettings(ServiceSettings):
     """Processes in which questions and evidence are read by rules: texts read at once."""
 
     read_seconds: float = Field(default=10.0, gt=0)
-    """Longest reading of one question with its evidence; its process is then ended and the caller gets
-    DEADLINE_EXCEEDED."""
+    """Most processor time for reading one question with its evidence, and a quarter of what it may take by the clock;
+    its process is then ended and the caller gets DEADLINE_EXCEEDED."""
 
     max_evidence: int = Field(default=100, ge=1)
     """Most passages in one request."""

@@ -194,6 +194,7 @@ async def test_statements_and_figures_come_with_their_place(stand: Any) -> None:
             ("get_statement", {"company": "Kestrel", "statement": "ledger"}, "statement"),
             ("get_statement", {"company": "Kestrel", "as_of": "today"}, "YYYY-MM-DD"),
             ("find_figures", {"company": "Kestrel", "names": []}, "names"),
+            ("list_documents", {"company": "Kestrel"}, "company"),  # belongs into filters
         ):
             refused = await client.call_tool(tool, wrong)
             assert refused.is_error, (tool, wrong)

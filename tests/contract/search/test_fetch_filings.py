@@ -206,7 +206,7 @@ async def test_a_fetch_is_recorded_and_replayed_without_its_source(
     await search_room.work()
     assert [(await search_room.job(one.job.id)).state for one in again.filings] == [pb.JOB_STATE_SUCCEEDED] * 2
     assert len(sources.asked) == asked
-    with pytest.raises(NotFound, match="not recorded"):
+    with pytest.raises(NotFound, match="recording does not have what a fetch of 'DATS' asks EDGAR for"):
         await fetch(search_room, "DATS", "8-K", bundles=(bundle,))
     with pytest.raises(NotFound, match="quelea market import"):
         await fetch(search_room, "NFLX", bundles=("f" * 32,))

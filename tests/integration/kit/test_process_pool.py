@@ -56,6 +56,18 @@ async def test_work_that_hangs_in_c_ends_and_nothing_else_is_lost(pool) -> None:
     assert await asyncio.gather(*(pool.run(30.0, math.factorial, 5) for _ in range(4))) == [120] * 4
 
 
+async def test_a_patient_pool_counts_processor_time() -> None:
+    pool = ProcessPool(1, memory_mb=0, preload=[], patience=600.0)
+    try:
+        await pool.warm()
+        assert await pool.run(0.5, time.sleep, 1.0) is None  # waiting is no work
+        with pytest.raises(WorkTimeout):
+            await pool.run(0.5, *HANG)  # by the clock it would go on for minutes
+        assert await pool.run(30.0, math.factorial, 5) == 120
+    finally:
+        await pool.close()
+
+
 async def test_a_crash_is_told_from_a_time_out(pool) -> None:
     with pytest.raises(WorkCrashed):
         await pool.run(30.0, os._exit, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import json
 import re
@@ -221,3 +222,8 @@ def test_a_command_is_handed_to_its_package(
     code, _, err = run(command, "something")
     assert code == 1
     assert f"The package quelea-{package} is not installed" in err
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    code, out, _ = run("--version")
+    assert (code, out) == (0, f"quelea {importlib.metadata.version('quelea-cli')}\n")

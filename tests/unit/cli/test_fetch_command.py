@@ -89,6 +89,19 @@ def test_a_recording_is_imported_and_replayed(gateway: FakeGateway, run: Run, tm
     code, out, err = run("fetch", "NFLX", "--replay", tmp_path / "b.zip", "--no-wait")
     assert (code, out, len(gateway.seen)) == (EXIT_USAGE, "", 3)
     assert "There is no file" in err
+    for name in ("./b2", "b.bundle"):
+        assert run("fetch", "NFLX", "--replay", name, "--no-wait")[0] == EXIT_USAGE, name
+    assert len(gateway.seen) == 3
+
+
+def test_where_the_source_is_not_reached_the_sample_recording_is_offered(gateway: FakeGateway, run: Run) -> None:
+    away = {"error": {"code": "UNAVAILABLE", "message": "EDGAR is away.", "details": {}}}
+    gateway.answer(FETCH, (409, away))
+    err = run("fetch", "AAPL")[2]
+    assert "EDGAR is away. Offline, a recording has NFLX, GOOGL and KO: quelea fetch NFLX --replay " in err
+    file = Path(err.rsplit("--replay ", 1)[1].strip().strip("'"))
+    assert file.is_file()
+    assert "Offline" not in run("fetch", "AAPL", "--replay", "b2")[2]
 
 
 def test_the_recording_of_a_fetch_is_exported(gateway: FakeGateway, run: Run, tmp_path: Path) -> None:

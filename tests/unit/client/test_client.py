@@ -29,7 +29,8 @@ from quelea_client import (
     Unreachable,
     UploadProgress,
 )
-from quelea_client.models import Answer, Figures
+from quelea_client.events import ProgressReport
+from quelea_client.models import Answer, Figures, Job, Progress
 
 FIGURE = {
     "company": "Kestrel", "metric": "", "value": "900.10", "unit": "USD", "period_start": "2031-01-01",
@@ -111,6 +112,8 @@ def test_an_answer_is_typed_and_its_figures_are_a_table() -> None:
     table = answer.figures.to_frame()
     assert table.loc[0, ["company", "label", "value", "fiscal_year"]].tolist() == ["Kestrel", "Turnover", 900.1, 2031]
     assert table.loc[0, "formula"] == ""
+    unknown = Answer.model_validate({**ANSWER, "figures": [{**FIGURE, "fiscal_year": 0}]}).figures.to_frame()
+    assert (str(unknown.dtypes["fiscal_year"]), unknown["fiscal_year"].isna().tolist()) == ("Int64", [True])
     assert str(answer.figures.to_frame(exact=True).loc[0, "value"]) == "900.10"
     assert list(Figures().to_frame().columns) == list(table.columns)
     assert "http://127.0.0.1:1/v1/documents/d1/pages/7?start=1&end=16#quote" in answer._repr_markdown_()
@@ -444,3 +447,13 @@ def test_records_are_tables_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> No
     assert answer.citations._repr_html_() is None
     with pytest.raises(MissingExtra, match="pip install"):
         answer.citations.to_frame()
+
+
+def test_progress_is_told_when_a_job_has_moved_and_not_at_every_look() -> None:
+    told: list[UploadProgress] = []
+    progress = ProgressReport(told.append)
+    for state, done in (("queued", 0), ("queued", 0), ("running", 0), ("running", 3), ("running", 3)):
+        progress.tell(
+            Job.model_construct(id="j1", filename="a.md", state=state, stage="", progress=Progress(done=done, total=7))
+        )
+    assert [(one.stage, one.done) for one in told] == [("queued", 0), ("running", 0), ("running", 3)]

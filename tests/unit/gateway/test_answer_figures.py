@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quelea_fintext.facts import Fact
 from quelea_gateway.adapters.services.generator import request_of
 from quelea_gateway.core.answers.evidence import figures_of
@@ -49,3 +51,11 @@ def test_over_grpc() -> None:
         (2, "Gross profit", 110),
         (2, "Net sales", 90),
     ]
+
+
+def test_the_formula_of_a_change_is_that_of_both_values() -> None:
+    change = replace(STATED, metric="change", formula_before="({2} − {3}) / {3}", value="6", unit="points")
+    (figure,) = figures_of([change], [OTHER, PASSAGE])
+    assert figure.formula == "{0} / {1} − (({2} − {3}) / {3})"
+    (figure,) = figures_of([replace(change, metric="compound_growth")], [OTHER, PASSAGE])
+    assert figure.formula == "{0} / {1}"

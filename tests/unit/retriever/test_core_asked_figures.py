@@ -214,10 +214,10 @@ def test_a_filing_is_found_by_the_year_in_which_its_own_ends() -> None:
     assert (by_filer.groups, by_filer.fallback) == ((("a",),), "")
 
 
-def test_twelve_months_in_a_quarters_report_end_no_fiscal_year() -> None:
+def test_a_quarter_has_its_fiscal_year_and_twelve_months_across_two_have_none() -> None:
     trailing = fact("Net sales", "revenue", "1230", "2031-07-31", 12, QUARTERLY)
     (found,) = figures("What was Kestrel's revenue in the second quarter of fiscal 2031?", [*FACTS, trailing])
-    assert (found.value, found.fiscal_year) == (Decimal(330), 0)
+    assert (found.value, found.fiscal_year) == (Decimal(330), 2031)
     assert values("What was Kestrel's revenue in fiscal 2030?", [*FACTS, trailing]) == ["1200"]
 
 

@@ -61,7 +61,7 @@ class _Slot:
         self._executor: ProcessPoolExecutor | None = None
         self._tasks = 0
 
-    def submit(self, seconds: float, call: Callable[..., T], args: tuple[object, ...]) -> Future[T]:
+    def submit(self, seconds: float, patience: float, call: Callable[..., T], args: tuple[object, ...]) -> Future[T]:
         """Blocks while a process starts."""
         if self._executor is None or self._tasks >= _TASKS:
             self.renew()
@@ -69,7 +69,7 @@ class _Slot:
                 1, mp_context=self._context, initializer=_prepare, initargs=(self._memory_mb,)
             )
         self._tasks += 1
-        return self._executor.submit(_run_timed, seconds, call, args)
+        return self._executor.submit(_run_timed, seconds, patience, call, args)
 
     def renew(self) -> None:
         """Let the process go; the next piece of work starts another."""
@@ -85,9 +85,11 @@ class ProcessPool:
         size: Processes.
         memory_mb: Address space of each; 0 sets no limit.
         preload: Modules that the fork server imports.
+        patience: How many times longer than its seconds a piece of work may take by the clock, while it has used less
+            of the processor: on a machine that is busy with other things it is not the work that is slow.
     """
 
-    def __init__(self, size: int, *, memory_mb: int, preload: list[str]) -> None:
+    def __init__(self, size: int, *, memory_mb: int, preload: list[str], patience: float = 1.0) -> None:
         context = multiprocessing.get_context("forkserver")
         _preload.update(dict.fromkeys(preload))
         context.set_forkserver_preload([*_preload])
@@ -95,6 +97,7 @@ class ProcessPool:
         self._free: asyncio.Queue[_Slot] = asyncio.Queue()
         for slot in self._slots:
             self._free.put_nowait(slot)
+        self._patience = patience
         self._closed = False
 
     async def run(self, seconds: float, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -118,10 +121,10 @@ class ProcessPool:
                 raise WorkTimeout from None
             raise WorkCrashed from None
 
-    async def warm(self) -> None:
-        """Start every process."""
+    async def warm(self, call: Callable[[], object] | None = None) -> None:
+        """Start every process, and have each do a first piece of work, which loads what others need too."""
         with contextlib.suppress(WorkTimeout, WorkCrashed):
-            await asyncio.gather(*(self.run(_START_SECONDS, _nothing) for _ in self._slots))
+            await asyncio.gather(*(self.run(_START_SECONDS, call or _nothing) for _ in self._slots))
 
     async def close(self) -> None:
         """End the processes; work under way ends by its clock."""
@@ -131,9 +134,9 @@ class ProcessPool:
 
     async def _work(self, slot: _Slot, seconds: float, call: Callable[..., T], args: tuple[object, ...]) -> T:
         try:
-            future = await asyncio.to_thread(slot.submit, seconds, call, args)
+            future = await asyncio.to_thread(slot.submit, seconds, self._patience, call, args)
             # A process that does not even end itself is stuck in the kernel; it is left behind.
-            async with asyncio.timeout(seconds + _GRACE_SECONDS):
+            async with asyncio.timeout(seconds * self._patience + _GRACE_SECONDS):
                 return await asyncio.wrap_future(future)
         except (BrokenProcessPool, TimeoutError):
             log.warning("pool_process_ended", work=call.__name__, seconds=seconds)
@@ -145,11 +148,14 @@ class ProcessPool:
             self._free.put_nowait(slot)
 
 
-def _run_timed(seconds: float, call: Callable[..., T], args: tuple[object, ...]) -> T:
-    faulthandler.dump_traceback_later(max(seconds, 0.05), exit=True, file=_STDERR)
+def _run_timed(seconds: float, patience: float, call: Callable[..., T], args: tuple[object, ...]) -> T:
+    faulthandler.dump_traceback_later(max(seconds * patience, 0.05), exit=True, file=_STDERR)
+    if patience > 1:
+        signal.setitimer(signal.ITIMER_PROF, seconds)  # nobody handles SIGPROF, so the kernel ends the process
     try:
         return call(*args)
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
 

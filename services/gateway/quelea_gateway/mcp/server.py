@@ -51,7 +51,12 @@ class _Tools(list[Tool]):
         def add(function: Callable[..., Any]) -> Callable[..., Any]:
             name = function.__name__
             if name not in self._made:
-                self._made[name] = Tool.from_function(function, annotations=annotations)
+                made = Tool.from_function(function, annotations=annotations)
+                # A filter that was put in the wrong place is told, not left out: its answer would be of everything.
+                arguments = made.fn_metadata.arg_model
+                arguments.model_config["extra"] = "forbid"
+                arguments.model_rebuild(force=True)
+                self._made[name] = made.model_copy(update={"parameters": arguments.model_json_schema(by_alias=True)})
             self.append(self._made[name].model_copy(update={"fn": function}))
             return function
 
@@ -146,7 +151,10 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     async def get_statement(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         statement: Annotated[Primary, Field(description="Which statement.")] = "income",
-        period: Annotated[Length, Field(description="Years or quarters.")] = "annual",
+        period: Annotated[
+            Length | Literal[""],
+            Field(description="Years or quarters; empty: years, or quarters where no year is stored."),
+        ] = "",
         years: Annotated[int, Field(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
         basis: Annotated[Basis, Field(description="The group, or the parent company alone.")] = "consolidated",
         as_of: AsOf = "",

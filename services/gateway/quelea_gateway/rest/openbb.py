@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import openbb_ai
 from fastapi import APIRouter, Query, Request, Response
@@ -27,7 +27,6 @@ from quelea_gateway.core.statements.statement_grid import (
     MOST_YEARS,
     STATEMENTS,
     Figure,
-    Length,
     StatementQuery,
 )
 from quelea_gateway.metrics import observe_answer
@@ -58,6 +57,9 @@ def _widget(name: str, about: str, endpoint: str, params: list[dict[str, Any]], 
     }  # fmt: skip
 
 
+Period = Literal["any", "annual", "quarterly"]
+
+
 def _choice(name: str, label: str, about: str, values: Sequence[str], value: str) -> dict[str, Any]:
     options = [{"label": one.replace("_", " ").capitalize(), "value": one} for one in values]
     return {
@@ -73,7 +75,9 @@ def _company(name: str = "company", **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_PERIOD = _choice("period", "Period", "Years or quarters.", ("annual", "quarterly"), "annual")
+_PERIOD = _choice(
+    "period", "Period", "Years or quarters; any: years, or quarters where no year is stored.", get_args(Period), "any"
+)
 _YEARS = {
     "paramName": "years", "type": "number", "label": "Years", "description": "How many years back.",
     "value": DEFAULT_YEARS,
@@ -158,13 +162,13 @@ async def statements(
     request: Request,
     company: Annotated[str, Query(max_length=200)] = "",
     statement: Literal["income", "balance", "cash_flow", "comprehensive_income"] = "income",
-    period: Length = "annual",
+    period: Period = "any",
     years: Annotated[int, Query(ge=1, le=MOST_YEARS)] = DEFAULT_YEARS,
 ) -> JSONResponse:
     """Rows of a statement; none before a company is chosen."""
     if not company:
         return JSONResponse([])
-    query = StatementQuery(company, statement, period, years)
+    query = StatementQuery(company, statement, _length(period), years)
     grid = (await gateway_of(request).statements.statement(query)).grid
     return JSONResponse([
         {"line": line.label, **_values(grid.periods, line.cells), "unit": line.unit, "concept": line.concept}
@@ -177,7 +181,7 @@ async def metrics(
     request: Request,
     company: Annotated[list[Annotated[str, Query(max_length=2000)]], Query()] = [],  # noqa: B006  # FastAPI copies it
     concept: Annotated[str, Query(max_length=1000)] = "revenue",
-    period: Length = "annual",
+    period: Period = "any",
     years: Annotated[int, Query(ge=1, le=MOST_YEARS)] = DEFAULT_YEARS,
 ) -> JSONResponse:
     """Rows of figures of several companies; Workspace sends several values in one, with commas between."""
@@ -186,12 +190,16 @@ async def metrics(
     concepts = [one.strip() for one in concept.split(",") if one.strip()][:MOST_CONCEPTS]
     if not names or not concepts:
         return JSONResponse([])
-    query = ComparisonQuery(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(concepts)), period, years)
+    query = ComparisonQuery(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(concepts)), _length(period), years)
     found = await reader.comparison(query)
     return JSONResponse([
         {"figure": one.concept, "company": one.company, **_values(found.periods, one.cells), "unit": one.unit}
         for one in found.lines
     ])  # fmt: skip
+
+
+def _length(period: Period) -> str:
+    return "" if period == "any" else period
 
 
 def _named(given: Sequence[str], known: set[str]) -> list[str]:

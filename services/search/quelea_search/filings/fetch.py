@@ -22,12 +22,13 @@ from quelea_search.components import Components
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.web.page_source import provisional_id
 from quelea_search.filings import order
-from quelea_search.filings.adapters.door import Door, Session
+from quelea_search.filings.adapters.door import Door, NotRecorded, Session
 from quelea_search.filings.adapters.edgar_index import read_index
 from quelea_search.filings.core import cninfo, edgar
 from quelea_search.filings.core.company_match import CompanyNames
 from quelea_search.filings.core.forms import REPORTS, WITH_EXHIBITS, cik, stock_code
 from quelea_search.filings.core.model import (
+    PLACES,
     Company,
     Filing,
     NothingFiled,
@@ -44,6 +45,8 @@ _LOOKUPS = 8
 """Questions to the retriever at once."""
 _MORE_CALLS = 20
 """Of a session beside one for each document: lists, and pages of announcements."""
+_OFFERED = 10
+"""A recording with at most so many companies offers them all."""
 _MOST_PAGES = 10
 """Of one kind of announcement; each has thirty."""
 
@@ -148,6 +151,11 @@ class FilingFetch:
                 "years or forms, or try again later.",
                 details={"behind": wanted.source.value},
             ) from None
+        except NotRecorded as error:
+            raise NotRecorded(
+                f"The recording does not have what a fetch of {wanted.company[:80]!r} asks {PLACES[wanted.source]} "
+                "for: it answers only for the companies, forms and years that it was made of."
+            ) from error
         filings.sort(key=lambda filing: (filing.filed, filing.accession), reverse=True)
         most = settings.filings_per_fetch
         found = await self._queue(filings[:most], company, wanted, run_id, lane)
@@ -162,6 +170,13 @@ class FilingFetch:
             self._names[source] = known
         return known[1]
 
+    @staticmethod
+    async def _near(names: CompanyNames, wanted: Wanted) -> Sequence[Company]:
+        """Whom to offer in place of a company that is not there; of a small recording all that it has."""
+        if wanted.bundle_ids and len(names.companies) <= _OFFERED:
+            return names.companies
+        return await asyncio.to_thread(names.nearest, wanted.company)
+
     # -- EDGAR -----------------------------------------------------------------------------------------------------
 
     async def _edgar(self, session: Session, wanted: Wanted, span: Span) -> tuple[Company, list[Filing]]:
@@ -170,8 +185,7 @@ class FilingFetch:
             names = await self.names(Source.EDGAR, await session.get(edgar.TICKERS_CALL), edgar.read_tickers)
             known = names.find(wanted.company)
             if known is None:
-                near = await asyncio.to_thread(names.nearest, wanted.company)
-                raise no_such_company(wanted.company, wanted, near)
+                raise no_such_company(wanted.company, wanted, await self._near(names, wanted))
             number = known.id
         call = edgar.submissions(number)
         try:
@@ -202,8 +216,7 @@ class FilingFetch:
         asked = stock_code(wanted.company) or wanted.company
         company = names.find(asked)
         if company is None:
-            near = await asyncio.to_thread(names.nearest, wanted.company)
-            raise no_such_company(wanted.company, wanted, near)
+            raise no_such_company(wanted.company, wanted, await self._near(names, wanted))
         filings: list[Filing] = []
         for report in wanted.forms:
             for page in range(1, _MOST_PAGES + 1):

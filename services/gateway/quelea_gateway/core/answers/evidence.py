@@ -112,7 +112,7 @@ def figures_of(figures: Sequence[Figure], evidence: Sequence[Passage]) -> tuple[
             unit=one.unit,
             period_start=one.period_start,
             period_end=one.period_end,
-            formula=one.formula,
+            formula=_formula_of(one),
             growth=one.growth,
             fiscal_year=one.fiscal_year,
             absent=one.absent,
@@ -120,6 +120,15 @@ def figures_of(figures: Sequence[Figure], evidence: Sequence[Passage]) -> tuple[
         )
         for one in figures
     )
+
+
+def _formula_of(figure: Figure) -> str:
+    """Over all operands; of a change, that of the later value less that of the earlier one."""
+    if figure.metric != "change" or not figure.formula_before:
+        return figure.formula
+    formulas = (figure.formula, figure.formula_before)
+    later, earlier = (f"({one})" if " + " in one or " − " in one else one for one in formulas)
+    return f"{later} − {earlier}"
 
 
 def answer_operand(operand: Operand, number: int) -> AnswerOperand:

@@ -32,6 +32,7 @@ class ComparisonQuery:
     concepts: tuple[str, ...]
     """Names of concepts, or words for them."""
     period: str = "annual"
+    """Empty: years, or quarters where no year is stored."""
     years: int = DEFAULT_YEARS
     basis: str = "consolidated"
     as_of: str = ""

@@ -37,6 +37,7 @@ class StatementQuery:
     """Name, other name or ticker, as documents have it."""
     statement: str = "income"
     period: str = "annual"
+    """Empty: years, or quarters where no year is stored."""
     years: int = DEFAULT_YEARS
     basis: str = "consolidated"
     doubtful: bool = False

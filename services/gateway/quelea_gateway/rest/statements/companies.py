@@ -37,6 +37,7 @@ from quelea_gateway.rest.statements.facts import (
 router = APIRouter(tags=["facts"])
 Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
 
+_PERIOD = "Years or quarters. Left out: years, or quarters where no year is stored."
 CompanyName = Annotated[str, Path(max_length=200, description="Name, other name or ticker, as documents have it.")]
 
 
@@ -115,7 +116,7 @@ async def statements(
     statement: Annotated[
         Primary | None, Query(description="Left out: income; of a workbook, each on a sheet of its own.")
     ] = None,
-    period: Annotated[Length, Query(description="Years or quarters.")] = "annual",
+    period: Annotated[Length | None, Query(description=_PERIOD)] = None,
     years: Annotated[int, Query(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
     basis: Basis = "consolidated",
     doubtful: Annotated[
@@ -126,7 +127,7 @@ async def statements(
 ) -> StatementOut | Response:
     """Years or quarters × lines; each cell opens to the place that prints it."""
     wanted = STATEMENTS if statement is None and output == "xlsx" else (statement or "income",)
-    query = StatementQuery(company, wanted[0], period, years, basis, doubtful, as_of)
+    query = StatementQuery(company, wanted[0], period or "", years, basis, doubtful, as_of)
     found = await gateway_of(request).statements.statements(query, wanted)
     base = base_url(request)
     if output == "xlsx":
@@ -206,14 +207,16 @@ async def comparison(
         list[Short],
         Query(min_length=1, max_length=MOST_CONCEPTS, description="`revenue`, a us-gaap name, or words: 净利润."),
     ],
-    period: Annotated[Length, Query(description="Years or quarters.")] = "annual",
+    period: Annotated[Length | None, Query(description=_PERIOD)] = None,
     years: Annotated[int, Query(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
     basis: Basis = "consolidated",
     as_of: AsOf = "",
     output: Format = "json",
 ) -> CompanyComparisonOut | Response:
     """Concepts × companies over the years; each cell opens to the place that prints it, and has its own dates."""
-    query = ComparisonQuery(tuple(dict.fromkeys(company)), tuple(dict.fromkeys(concept)), period, years, basis, as_of)
+    query = ComparisonQuery(
+        tuple(dict.fromkeys(company)), tuple(dict.fromkeys(concept)), period or "", years, basis, as_of
+    )
     found = await gateway_of(request).statements.comparison(query)
     base = base_url(request)
     if output == "xlsx":

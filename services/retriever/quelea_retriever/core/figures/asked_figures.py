@@ -342,7 +342,8 @@ class _Company:
         """With the period of its first flow, else of its first balance."""
         first = next((one for one in operands if one.fact.period_start), operands[0]).fact
         end = parse_iso(first.period_end) or target.end
-        year = self._calendar.year_of(end) if end in self._calendar.year_ends else 0
+        is_in_year = first.months < 12 or end in self._calendar.year_ends  # else twelve months in two
+        year = self._calendar.year_with(end) if is_in_year else 0
         return AskedFigure(
             self._name,
             value,

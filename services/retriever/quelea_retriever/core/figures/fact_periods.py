@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from quelea_retriever.core.question.filings import NEAR, covering, newest_first,
 from quelea_retriever.core.question.periods import Ask
 
 YEAR = timedelta(days=365.25)
+_DRIFT = timedelta(days=20)
+"""Years of 52 or 53 weeks end some days before or after their anniversary."""
 _QUARTER_NEAR = timedelta(days=24)
 """A quarter of 12 weeks or of 16 ends so far from three months' end."""
 _QUARTER = timedelta(days=91.3)
@@ -91,6 +94,13 @@ class CompanyCalendar:
             return 0
         anchor, year = self._anchor
         return year + round((end - anchor) / YEAR)
+
+    def year_with(self, day: date) -> int:
+        """The filer's fiscal year in which a day lies; 0 where its names are not known."""
+        if self._anchor is None:
+            return 0
+        anchor, year = self._anchor
+        return year + math.ceil((day - anchor - _DRIFT) / YEAR)
 
     @cached_property
     def year_ends(self) -> tuple[date, ...]:

@@ -22,6 +22,7 @@ class CompanyNames:
     """
 
     def __init__(self, companies: Sequence[Company]) -> None:
+        self.companies = companies
         self._tickers: dict[str, Company] = {}
         self._names: dict[str, Company] = {}
         for company in companies:
@@ -38,7 +39,9 @@ class CompanyNames:
         text = asked.strip()[:_LONGEST]
         if company := self._tickers.get(_ticker(text)):
             return company
-        return next((self._names[form] for form in short_forms(text) if form in self._names), None)
+        # EDGAR writes most names without their hyphens: "COCA COLA CO".
+        forms = [*short_forms(text), *short_forms(text.replace("-", " "))]
+        return next((self._names[form] for form in forms if form in self._names), None)
 
     def nearest(self, asked: str) -> list[Company]:
         """At most five companies whose ticker or name is like what was asked for, the likest first."""

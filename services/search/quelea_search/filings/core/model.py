@@ -21,6 +21,10 @@ class Source(StrEnum):
     CNINFO = "cninfo"
 
 
+PLACES = {Source.EDGAR: "EDGAR", Source.CNINFO: "cninfo"}
+"""As people write them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One HTTP call to a source."""
@@ -135,7 +139,7 @@ def check_years(years: int, default: int) -> int:
 
 def no_such_company(asked: str, wanted: Wanted, near: Sequence[Company]) -> NotFound:
     """The error of a company that a source does not know, or a recording of it, with those whose names are near."""
-    place = {Source.EDGAR: "EDGAR", Source.CNINFO: "cninfo"}[wanted.source]
+    place = PLACES[wanted.source]
     shown = ", ".join(f"{one.ticker} ({one.name})" for one in near)
     hint = f" Did you mean {shown}?" if shown else " Try its ticker, its full name, or on EDGAR its CIK."
     if wanted.bundle_ids:
