@@ -20,6 +20,8 @@ from quelea_cli.places import samples
 _TICKERS = "https://www.sec.gov/files/company_tickers.json"
 _NOT_REACHED = (409, 503, 504)
 """This deployment does not ask the sources, or they do not answer."""
+_DOOR = "QUELEA_SEARCH_FILINGS_DOOR"
+"""Where it is not set, recordings are refused too."""
 _ENDED = ("succeeded", "failed")
 
 
@@ -60,7 +62,7 @@ def fetch(
         try:
             found = gateway.request("POST", "/v1/fetch", json=body)
         except ApiError as error:
-            if replay or error.status not in _NOT_REACHED:
+            if replay or error.status not in _NOT_REACHED or error.details.get("setting") == _DOOR:
                 raise
             failure = told(error)
             raise CliError(failure.message + _offer_recording(), failure.code) from error

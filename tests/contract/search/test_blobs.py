@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from pathlib import Path
@@ -10,6 +11,8 @@ from random import Random
 import pytest
 from quelea_kit.errors import NotFound
 from quelea_kit.files.storage import Storage
+from quelea_kit.reach import Reach, within
+from quelea_search.adapters import blob_copy
 from quelea_search.adapters.blobs import Blobs
 
 JOB, DOCUMENT = "0" * 32, "a" * 32
@@ -158,3 +161,30 @@ def test_a_cached_page_that_was_broken_off_is_trimmed_too(tmp_path: Path) -> Non
     os.utime(folder / "original", (1.0, 1.0))
     assert blobs.trim_cache(100.0) == 1
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "memory"])
+def test_a_backup_has_the_files_of_every_tenant(tmp_path: Path, kind: str) -> None:
+    kept, restored = (str(tmp_path / n) if kind == "folder" else f"memory://{tmp_path.name}-{n}" for n in ("a", "b"))
+    tenants = ("default", "bonds", "of-bonds", "x" * 40)
+    blobs = Blobs(kept)
+    for tenant in tenants:
+        with within(Reach(tenant)):
+            put(blobs, tenant.encode())
+            blobs.keep(JOB, DOCUMENT, {}, [tenant])
+            blobs.cache_page(DOCUMENT, {}, [tenant], b"of the web, which stays out")
+    packed = io.BytesIO()
+    count = blob_copy.pack(kept, packed, lambda: None)
+    assert count == 1 + 2 * len(tenants)
+    packed.seek(0)
+    assert blob_copy.unpack(restored, packed) == count
+    blobs = Blobs(restored)
+    for tenant in tenants:
+        with within(Reach(tenant)):
+            assert (blobs.read_original(DOCUMENT), blobs.page(DOCUMENT, 1)[1]) == (tenant.encode(), tenant)
+            assert blobs.cached_original(DOCUMENT) is None
+    with within(Reach("bonds")):
+        assert blobs.delete_document(DOCUMENT)
+        assert blobs.header(DOCUMENT) is None
+    with within(Reach("of-bonds")):
+        assert blobs.header(DOCUMENT) == {"pages": 1}

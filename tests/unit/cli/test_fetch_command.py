@@ -102,6 +102,9 @@ def test_where_the_source_is_not_reached_the_sample_recording_is_offered(gateway
     file = Path(err.rsplit("--replay ", 1)[1].strip().strip("'"))
     assert file.is_file()
     assert "Offline" not in run("fetch", "AAPL", "--replay", "b2")[2]
+    no_door = {"code": "CONFLICT", "message": "Not here.", "details": {"setting": "QUELEA_SEARCH_FILINGS_DOOR"}}
+    gateway.answer(FETCH, (409, {"error": no_door}))
+    assert run("fetch", "AAPL")[2] == "quelea: Not here.\n"  # a recording would be refused too
 
 
 def test_the_recording_of_a_fetch_is_exported(gateway: FakeGateway, run: Run, tmp_path: Path) -> None:

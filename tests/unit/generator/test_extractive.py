@@ -350,3 +350,25 @@ def test_a_year_whose_columns_cannot_be_told_apart_is_no_quarter() -> None:
     assert quotes == []
     _, quotes = ask("诺伯特2019年营业收入是多少？", year, quarters)
     assert quotes[0].number == 1
+
+
+@pytest.mark.parametrize(("title", "is_told"), [("Gross margin by market", False), ("Sales to March", True)])
+def test_a_month_in_a_head_is_a_word_of_its_own(title: str, is_told: bool) -> None:
+    head = f"{title}\n2019\t2018\tChange\nAmount\tShare of sales\tAmount\tShare of sales\n"
+    year = norbert(
+        1, f"{head}Total sales\t318,024,319\t100%\t320,070,653\t100%\t-0.64%", is_table=True,
+        period_end="2019-12-31", period_label="FY2019",
+    )  # fmt: skip
+    lines, _ = ask("What were Norbert Mills' total sales in the fourth quarter of 2019?", year)
+    assert any("318,024,319" in line for line in lines) is is_told
+
+
+def test_a_plan_of_incentives_is_no_plan() -> None:
+    reason = "管理费用增加，主要系股权激励计划费用增加所致。"
+    planned = "公司预计管理费用将继续增加，主要系人员增加。"
+    evidence = [
+        norbert(number, text, header="诺伯特 · 年度报告 · 2019", company="诺伯特")
+        for number, text in enumerate((planned, reason), start=1)
+    ]
+    _, quotes = ask("诺伯特2019年管理费用为什么增加？", *evidence)
+    assert quotes[0].text == reason

@@ -356,3 +356,38 @@ def test_a_quarters_metric_of_balances_keeps_its_balances() -> None:
         "{0} / ({1} − {2}) × 91",
         ["200", "1200", "800"],
     )
+
+
+def test_a_quarters_ratio_is_not_made_without_a_line_of_which_only_the_year_is_stated() -> None:
+    asked = "What was Kestrel's period expense ratio in the fourth quarter of fiscal 2030?"
+    lines = [
+        ("Selling", "selling_expense", "100", "60"),
+        ("Administration", "administrative_expense", "80", "60"),
+        ("Finance", "finance_cost", "20", "10"),
+        ("Net sales", "revenue", "1200", "800"),
+    ]
+    stated = [
+        one
+        for label, concept, year, part in lines
+        for one in (whole_year(label, concept, year), to_date(label, concept, part))
+    ]
+    (ratio,) = figures(asked, stated)
+    assert (ratio.value, ratio.absent) == (Decimal("17.5"), ("research_and_development",))
+    assert values(asked, [*stated, whole_year("Research", "research_and_development", "90")]) == []
+
+
+def test_a_last_quarter_of_sixteen_weeks_does_not_move_the_years() -> None:
+    year = replace(ANNUAL, period=ReportingPeriod("FY2030", 2030, 0, "2030-09-01"), published="2030-10-10")
+    quarter = replace(QUARTERLY, period=ReportingPeriod("FY2031 Q3", 2031, 3, "2031-05-11"), published="2031-06-05")
+    stated = [
+        fact("Net sales", "revenue", "1200", "2030-09-01", 12, year),
+        fact("Net sales", "revenue", "1000", "2029-09-02", 12, year),
+        fact("Net sales", "revenue", "300", "2031-05-11", 3, quarter),
+    ]
+    for asked, value, named in (
+        ("fiscal 2030", 1200, 2030),
+        ("fiscal 2029", 1000, 2029),
+        ("the third quarter of fiscal 2031", 300, 2031),
+    ):
+        (found,) = figures(f"What was Kestrel's revenue in {asked}?", stated)
+        assert (found.value, found.fiscal_year) == (value, named)

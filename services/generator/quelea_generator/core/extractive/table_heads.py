@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from quelea_fintext.dates import MONTHS, find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.times.period_words import MONTHS_LONG, QUARTERS, TO_DATE
+from quelea_fintext.times.period_words import MONTH, MONTHS_LONG, QUARTERS, TO_DATE
 
 from quelea_generator.core.extractive.question import Query
 from quelea_generator.core.extractive.rows import parse_row
@@ -40,6 +40,7 @@ _QUARTER_HEAD = re.compile("第([一二三四1-4])季度")
 _HEAD_YEAR = re.compile(r"(?:19|20)\d\d")
 _NOW, _BEFORE = ("本", "期末"), ("上", "期初")
 _YEAR, _NEAR = timedelta(days=365), 20
+_NAMES_MONTH = re.compile(rf"\b(?:{MONTH})\b|月", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +252,7 @@ def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
     if months:
         return min(months) > 3
     if not heads:  # a head whose columns cannot be told apart still says of what time they are
-        lower = head.lower()
-        return _has_period(head) and not any(find_dates(head)) and not any(month in lower for month in (*MONTHS, "月"))
+        return _has_period(head) and not any(find_dates(head)) and not _NAMES_MONTH.search(head)
     return not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 

@@ -314,6 +314,9 @@ class _Company:
         first = next((one.stated for one in done.operands if isinstance(one.stated, _Rest)), None) if done else None
         if done is None or first is None:
             return None
+        longer = replace(target, months=LONGEST)
+        if any(self._of_concept(concept, longer) for concept in done.absent):
+            return None  # it is stated, though not as what could be subtracted
         operands: list[StatedFact] = []
         slots: list[str] = []
         for operand in done.operands:

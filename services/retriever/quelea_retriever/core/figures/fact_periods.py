@@ -20,8 +20,9 @@ from quelea_retriever.core.question.filings import NEAR, covering, newest_first,
 from quelea_retriever.core.question.periods import Ask
 
 YEAR = timedelta(days=365.25)
-_DRIFT = timedelta(days=20)
-"""Years of 52 or 53 weeks end some days before or after their anniversary."""
+_DRIFT = timedelta(days=30)
+"""Years of 52 or 53 weeks end some days before or after their anniversary; and where the newest filing is a quarter's,
+its year's end is reckoned by quarters of three months, though the last one may have 16 weeks."""
 _QUARTER_NEAR = timedelta(days=24)
 """A quarter of 12 weeks or of 16 ends so far from three months' end."""
 _QUARTER = timedelta(days=91.3)
