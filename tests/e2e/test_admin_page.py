@@ -97,6 +97,7 @@ async def test_keys_are_made_rotated_and_revoked(chromium: Any, tmp_path: Path) 
         await page.click("button[aria-label='Revoke: desk']")
         await page.click("dialog[open] button[value=yes]")
         await page.wait_for_selector("button[aria-label='Revoke: desk']", state="detached")
+        await page.locator("[role=status]:focus", has_text="is revoked").wait_for()
         assert running.gateway.access.ring.principal_of(turned) is None
         await page.fill("#key-new input[name=name]", "chief")
         await page.click("#key-new button[type=submit]")

@@ -113,6 +113,18 @@ async def test_a_question_asked_after_the_session_is_over_is_still_there_when_it
             assert await page.evaluate("sessionStorage.length") == 0
 
 
+async def test_a_key_that_was_refused_is_not_in_the_way_of_signing_in(chromium, provider, tmp_path):
+    async with page_of(chromium, provider, tmp_path) as page:
+        await page.goto(page.url_of_gateway + "/#/documents")
+        await page.wait_for_selector("#sign-in:visible")
+        await page.fill("#key", "quelea_wrong")
+        await page.press("#key", "Enter")
+        await page.wait_for_selector("#key-error:visible")
+        await sign_in(page, "ann")
+        await page.wait_for_selector("#view-documents table tbody tr, #view-documents li")
+        assert not await page.is_visible("#key-dialog")
+
+
 async def test_who_may_not_is_told_so_and_a_key_opens_all_the_same(chromium, provider, tmp_path):
     async with page_of(chromium, provider, tmp_path) as page:
         await be_refused_and_use_a_key(page, keys.create(tmp_path / "keys.json", "desk"))
