@@ -97,6 +97,7 @@ async def test_keys_are_made_rotated_and_revoked(chromium: Any, tmp_path: Path) 
         await page.click("button[aria-label='Revoke: desk']")
         await page.click("dialog[open] button[value=yes]")
         await page.wait_for_selector("button[aria-label='Revoke: desk']", state="detached")
+        await page.locator("[role=status]:focus", has_text="is revoked").wait_for()
         assert running.gateway.access.ring.principal_of(turned) is None
         await page.fill("#key-new input[name=name]", "chief")
         await page.click("#key-new button[type=submit]")
@@ -130,7 +131,9 @@ async def test_jobs_web_pages_and_models_are_here_too(chromium: Any, tmp_path: P
         assert "8 dimensions" in await page.inner_text(".admin-facts")
         assert await page.locator(".admin-table tbody tr").count() == 4
         await draw(page, "models")
-        await go(page, "jobs")
+        await page.focus("#admin-parts a[href$=jobs]")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("#admin-parts a[href$=jobs][aria-current=page]:focus")  # not sent back to the head
         await page.wait_for_selector("#jobs-replay:visible")
         await draw(page, "jobs")
         await go(page, "web")
@@ -175,6 +178,6 @@ async def test_a_prompt_is_edited_tried_put_in_force_compared_and_rolled_back(ch
         await draw(page, "prompts")
         await page.click(f"button[aria-label='Roll back: {version}']")
         await page.click("dialog[open] button[value=yes]")
-        await page.locator("[role=status]", has_text="en-1.0a is in force").wait_for()
+        await page.locator("[role=status]:focus", has_text="en-1.0a is in force").wait_for()  # its button is gone
         await page.select_option("#prompt-choice", "schema en")
         await page.locator(".notice", has_text="part of the software").wait_for()

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from playwright.async_api import expect
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
 from support.openid_provider import Provider
@@ -28,7 +29,11 @@ rights = {{ "*" = "write" }}
 @pytest.fixture
 def provider():
     made = Provider()
-    made.claims = {"ann": {"groups": ["desk"], "preferred_username": "Ann Lee"}, "eve": {"groups": []}}
+    made.claims = {
+        "ann": {"groups": ["desk"], "preferred_username": "Ann Lee"},
+        "bob": {"groups": ["desk"]},
+        "eve": {"groups": []},
+    }
     yield made
     made.close()
 
@@ -89,6 +94,35 @@ async def go_in_ask_and_go_out(page):
     await page.click("#sign-out")
     await page.wait_for_selector("#sign-in:visible")  # by the provider's logout, and asked again
     assert not await page.is_visible("#person")
+
+
+async def test_a_question_asked_after_the_session_is_over_is_still_there_when_its_writer_is_back(
+    chromium, provider, tmp_path
+):
+    async with page_of(chromium, provider, tmp_path) as page:
+        await page.goto(page.url_of_gateway)
+        await sign_in(page, "ann")
+        await page.wait_for_selector("#person:visible")
+        for who, kept in (("ann", "What were Apple's total net sales?"), ("bob", "")):
+            await page.context.clear_cookies()  # as when the session ran out
+            await page.fill("#question", "What were Apple's total net sales?")
+            await page.press("#question", "Enter")
+            await sign_in(page, who)
+            await page.wait_for_selector("#person:visible")
+            await expect(page.locator("#question")).to_have_value(kept)
+            assert await page.evaluate("sessionStorage.length") == 0
+
+
+async def test_a_key_that_was_refused_is_not_in_the_way_of_signing_in(chromium, provider, tmp_path):
+    async with page_of(chromium, provider, tmp_path) as page:
+        await page.goto(page.url_of_gateway + "/#/documents")
+        await page.wait_for_selector("#sign-in:visible")
+        await page.fill("#key", "quelea_wrong")
+        await page.press("#key", "Enter")
+        await page.wait_for_selector("#key-error:visible")
+        await sign_in(page, "ann")
+        await page.wait_for_selector("#view-documents table tbody tr, #view-documents li")
+        assert not await page.is_visible("#key-dialog")
 
 
 async def test_who_may_not_is_told_so_and_a_key_opens_all_the_same(chromium, provider, tmp_path):

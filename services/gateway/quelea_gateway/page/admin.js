@@ -28,10 +28,13 @@ export function giveBackWebPages() {
 async function draw() {
   const mine = ++round;
   giveBackWebPages();
+  const focused = $("admin-parts").contains(document.activeElement);
   $("admin-parts").replaceChildren(
     ...Object.keys(PARTS).map((part) => el("a", { href: `#/admin?part=${part}`, "aria-current": part === shown ? "page" : null }, t(`admin_${part}`))),
   );
-  $("admin-parts").querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
+  const here = $("admin-parts").querySelector("[aria-current]");
+  here.scrollIntoView({ block: "nearest", inline: "nearest" });
+  if (focused) here.focus(); // who came by keyboard is not sent back to the head of the page
   show($("admin-problem"), false);
   // A place of its own for each round: what a part loads that is no longer shown, lands nowhere.
   const place = el("div", { class: "admin-part", "aria-busy": "true" }, el("p", { class: "meta" }, t("adminLoading")));

@@ -93,6 +93,7 @@ export async function showKeys(place) {
     try {
       await call(`/v1/keys/${key.id}`, { method: "DELETE" });
       await load();
+      said.say(t("keyRevoked", { name: key.name }));
     } catch (error) {
       said.fail(error);
     }

@@ -28,12 +28,13 @@ export const button = (text, act, more = {}) => el("button", { type: "button", .
 
 export const labelled = (text, field) => el("label", {}, el("span", {}, text), " ", field);
 
-/** A line for screen readers and eyes: {say(text), fail(error), node}. */
+/** A line for screen readers and eyes: {say(text), fail(error), node}. What was done often took its button away: the line has the focus then. */
 export function sayer() {
-  const node = el("p", { class: "meta", role: "status" });
+  const node = el("p", { class: "meta", role: "status", tabindex: "-1" });
   const say = (kind, text) => {
     node.className = kind;
     node.textContent = text;
+    if (text && document.activeElement === document.body) node.focus();
   };
   return { node, say: (text) => say("notice", text), fail: (error) => say("error-line", error.message), clear: () => say("meta", "") };
 }

@@ -43,6 +43,7 @@ export const ADMIN_TEXTS = {
   keyRevoke: ["Revoke", "吊销"],
   keyRotateText: ["Gives “{name}” a new secret. The old one opens for so many hours more:", "为“{name}”生成新的密钥，旧密钥继续有效的小时数："],
   keyRevokeText: ["Revokes “{name}”. Calls with it are refused from now on.", "吊销“{name}”，此后使用该密钥的请求会被拒绝。"],
+  keyRevoked: ["The key “{name}” is revoked.", "密钥“{name}”已吊销。"],
   keySecret: ["The secret of “{name}”", "“{name}”的密钥"],
   keySecretText: ["Copy it now: only a hash of it is stored, so it is not shown again.", "请立即复制：系统只保存其哈希值，之后不会再显示。"],
   keyCopy: ["Copy", "复制"],

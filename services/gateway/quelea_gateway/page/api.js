@@ -23,6 +23,7 @@ async function askForKey() {
   asking ??= new Promise((resolve) => {
     const dialog = $("key-dialog");
     $("key-error").hidden = !sessionStorage.getItem(KEY);
+    sessionStorage.removeItem(KEY); // refused; else it would be sent in place of the session, too, after signing in
     $("key").value = "";
     offerSignIn();
     dialog.addEventListener(

@@ -9,6 +9,7 @@ import { fetchOffers } from "./fetchoffer.js";
 import { figureFacts } from "./figures.js";
 import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
+import { keepQuestion, keptQuestion } from "./session.js";
 import { sourceList } from "./sources.js";
 import { examples, has, readingText, t } from "./texts.js";
 import { thumbs } from "./thumbs.js";
@@ -271,6 +272,8 @@ export function startAsk() {
     }
   });
   $("stop").addEventListener("click", () => running?.abort());
+  $("sign-in").addEventListener("click", () => keepQuestion($("question").value.trim() || (running && turns.at(-1)?.question)));
+  keptQuestion().then((text) => ($("question").value ||= text));
   $("clear").addEventListener("click", () => {
     leaveConversation();
     closed("");

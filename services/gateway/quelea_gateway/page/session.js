@@ -6,6 +6,10 @@ import { t } from "./texts.js";
 let session = { login: false, signed_in: false };
 let failure = "";
 let loading = null;
+let last = ""; // who was signed in on this page, also after his session is over
+
+const KEPT = "quelea.question";
+const who = () => (session.signed_in ? JSON.stringify([session.tenant, session.name]) : "");
 
 /** Ask the gateway once; again after it was told to. */
 export function loadSession(again = false) {
@@ -15,6 +19,7 @@ export function loadSession(again = false) {
     .catch(() => session)
     .then((found) => {
       session = found;
+      last = who() || last;
       drawSession();
       return found;
     });
@@ -23,6 +28,20 @@ export function loadSession(again = false) {
 
 /** The header without which a session changes nothing. */
 export const sessionHeaders = () => (session.csrf ? { "X-CSRF-Token": session.csrf } : {});
+
+/** Keep a question while its writer, whose session is over, signs in again: the page is left for that. */
+export function keepQuestion(text) {
+  if (text && last) sessionStorage.setItem(KEPT, JSON.stringify({ who: last, text }));
+}
+
+/** The question that was kept, once, for the one who wrote it; else nothing. */
+export async function keptQuestion() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (!kept) return "";
+  await loadSession();
+  if (session.signed_in) sessionStorage.removeItem(KEPT);
+  return kept.who === who() ? kept.text : "";
+}
 
 /** What the dialog for a key says of signing in. */
 export function offerSignIn() {
