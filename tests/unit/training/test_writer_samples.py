@@ -375,6 +375,44 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, monkeypatch
     assert asked == ["a", "b", "b"]
 
 
+def test_a_model_that_is_away_is_not_asked_on_and_gives_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Away:
+        def __init__(self, address: str) -> None:
+            """Nothing is opened."""
+
+        async def answer(self, sample: Sample, as_of: str) -> Reply:
+            asked.append(sample.id)
+            raise Unavailable("The engine is away.")
+
+        async def close(self) -> None:
+            """Nothing is open."""
+
+    monkeypatch.setattr(proof, "Generator", Away)
+    monkeypatch.setattr(proof, "running_generator", lambda *_: contextlib.nullcontext("here"))
+    samples = [made_sample(f"{number}", split="test", right=(1,), question=f"{number}") for number in range(9)]
+    write_samples(tmp_path / "samples", samples, {})
+    system = {"tuned": Address("model", "http://127.0.0.1:1/v1")}
+    with pytest.raises(Unavailable, match=r"tuned: 5 questions in a row .* The engine is away"):
+        proof.test(
+            [tmp_path / "samples"], samples, system, Limits(), tmp_path / "test", key="", as_of="", say=lambda _: None
+        )
+    assert len(asked) == 5
+    assert not (tmp_path / "test" / "report.json").exists()
+
+
+def test_a_model_that_always_declines_knows_nothing() -> None:
+    samples = [made_sample("a", right=(1,), task="cited"), made_sample("b", task="declined")]
+    always = {one.id: judge(one, "Unable to answer.", declined=True) for one in samples}
+    knows = {one.id: judge(one, "So it is [1].", declined=one.task == "declined") for one in samples}
+    found = proof._report({"always": always, "knows": knows})  # of this module
+    assert found["youden"] == {"always": 0.0, "knows": 1.0}
+    assert "| always | declines + answers − 1 (Youden) | | 0.000 | |" in proof.table(found)
+
+
 def test_runs_that_quote_any_page_of_a_tested_document_are_left_out(tmp_path: Path) -> None:
     words = "This page of the document that is tested with answers no question of the set, and is long enough."
     answers = passage("d:1:0-10", document="d", text="Net sales were 5.")

@@ -14,7 +14,7 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.intervals import compare_paired, mean_interval
 from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import RowFile, RunFolder, hash_file, write_json
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_training.writer.drafts import FALL, Unit, figures, is_said, markers
 from quelea_training.writer.generator import Generator, Limits, running_generator
@@ -27,6 +27,11 @@ MEASURES = {
     "declines": "declines where the evidence was taken away",
     "answers": "does not decline where the evidence is there",
 }
+YOUDEN = "youden"
+"""Youden's index (Cancer 1950, 3(1):32-35) of knowing what can be answered: declines + answers - 1. A model that always
+declines, or never, has 0."""
+_FAILURES = 5
+"""Questions in a row without an answer, after which the rest is not asked."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ def test(
 
     Raises:
         BadRun: The folder holds another test.
-        Unavailable: A generator did not start: its model does not answer.
+        Unavailable: A generator did not start, or five questions in a row got no answer. There is no report then; what
+            was answered is kept.
     """
     settings = {**asdict(limits), "as_of": as_of, "systems": {name: one.text for name, one in systems.items()}}
     settings["samples"] = [one.id for one in samples]
@@ -114,7 +120,8 @@ def test(
             judged[name][sample] = judge(by_name[sample], row["text"], bool(row["declined"]))
         found = {"failed": failed, **_report(judged)}
         write_json(out / "report.json", found)
-        write_json(out / "metrics.json", {name: one["mean"] for name, one in found["means"].items()})
+        index = {f"{name}/{YOUDEN}": value for name, value in found[YOUDEN].items()}
+        write_json(out / "metrics.json", {name: one["mean"] for name, one in found["means"].items()} | index)
         _draw(found["means"], list(systems), out / "report.png")
         folder.finish({"samples": len(samples)})
     return found
@@ -124,15 +131,23 @@ async def _ask(
     name: str, address: str, samples: Sequence[Sample], as_of: str, rows: RowFile, say: Callable[[str], None]
 ) -> None:
     generator = Generator(address)
+    failures = 0
     try:
         for number, one in enumerate(samples, 1):
             row: dict[str, Any] = {"id": f"{name} {one.id}", "task": one.task, "question": one.question, "error": ""}
             try:
                 reply = await generator.answer(one, as_of)
                 row |= {"text": reply.text, "declined": reply.declined}
+                failures = 0
             except QueleaError as error:  # counted as no answer, whoever's fault it was
                 row |= {"text": "", "declined": False, "error": error.message}
+                failures += 1
             rows.append(row)
+            if failures == _FAILURES:
+                raise Unavailable(
+                    f"{name}: {failures} questions in a row got no answer, the last one: {row['error']} See that its "
+                    "model runs, then give the same command: what was answered is kept."
+                )
             if number % 10 == 0 or number == len(samples):
                 say(f"{name}: {number} of {len(samples)}")
     finally:
@@ -156,7 +171,12 @@ def _report(judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any]:
             paired = compare_paired([values_of[names[0]][key] for key in both], [values_of[other][key] for key in both])
             if paired is not None:
                 differences[f"{other} − {names[0]}/{measure}"] = asdict(paired)
-    return {"means": means, "differences": differences}
+    return {"means": means, "differences": differences, YOUDEN: _youden(means, names)}
+
+
+def _youden(means: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
+    both = {name: (means.get(f"{name}/declines"), means.get(f"{name}/answers")) for name in names}
+    return {name: one["mean"] + other["mean"] - 1 for name, (one, other) in both.items() if one and other}
 
 
 def table(found: Mapping[str, Any]) -> str:
@@ -167,6 +187,7 @@ def table(found: Mapping[str, Any]) -> str:
         lines.append(
             f"| {system} | {measure} | {one['n']} | {one['mean']:.3f} | {one['low']:.3f} to {one['high']:.3f} |"
         )
+    lines += [f"| {name} | declines + answers − 1 (Youden) | | {one:.3f} | |" for name, one in found[YOUDEN].items()]
     lines += ["", "| difference | measure | points | 95 % | p |", "|---|---|---|---|---|"]
     for name, one in found["differences"].items():
         system, _, measure = name.rpartition("/")
