@@ -273,21 +273,22 @@ def usual_arguments(recipe: BaseRecipe, out: Path, device: torch.device) -> dict
     }
 
 
+_LOSS, _LOOKS = "#4477aa", "#cc3311"
+
+
 def draw_log(log: Sequence[Mapping[str, Any]], path: Path, name: str) -> None:
     """Loss and the development measure, called `name`, by step (PNG)."""
     figure, axes = new_figure()
     losses = [(row["step"], row["loss"]) for row in log if "loss" in row]
     looks = [(row["step"], row["dev"]) for row in log if "dev" in row]
     if losses:
-        axes.plot(*zip(*losses, strict=True), color="#4477aa", label="loss")
-        axes.legend(loc="upper right")
+        axes.plot(*zip(*losses, strict=True), color=_LOSS)
     axes.set_xlabel("step")
-    axes.set_ylabel("loss")
+    axes.set_ylabel("loss", color=_LOSS)  # the axis says whose it is: a legend would lie over the lines
     if looks:
         other = axes.twinx()
-        other.plot(*zip(*looks, strict=True), "o-", color="#cc3311", label=f"development {name}")
-        other.set_ylabel(f"development {name}")
-        other.legend(loc="upper center")
+        other.plot(*zip(*looks, strict=True), "o-", color=_LOOKS)
+        other.set_ylabel(f"development {name}", color=_LOOKS)
     figure.savefig(path, dpi=110)
 
 
