@@ -56,7 +56,7 @@ def check_that_a_kill_loses_one_interval(words: Sequence[str], folder: Path) -> 
     """kill -9 while it trains; the same command goes on, another is refused.
 
     Args:
-        words: Of the command, with `--rate 0.005` and one thread among them.
+        words: Of the command, with `--rate` and one thread among them.
         folder: To work in.
 
     Returns:
@@ -64,7 +64,8 @@ def check_that_a_kill_loses_one_interval(words: Sequence[str], folder: Path) -> 
     """
     killed, alone = folder / "killed", folder / "alone"
     checkpoint = kill_when_it_has_a_checkpoint(words, killed)
-    refused = train([word if word != "0.005" else "0.001" for word in words], killed)
+    at = words.index("--rate") + 1
+    refused = train([*words[:at], "0.001", *words[at + 1 :]], killed)
     assert refused.returncode == 1
     assert "rate" in refused.stderr
     for out in (killed, alone):

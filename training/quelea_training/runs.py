@@ -85,6 +85,7 @@ def begin(
     budget: Budget,
     *,
     free: Sequence[str] = (),
+    watched: Mapping[str, Any] | None = None,
     can_spread: bool = False,
 ) -> Iterator[Run]:
     """Open the folder of a training; one that was interrupted goes on.
@@ -97,6 +98,8 @@ def begin(
         recipe: How.
         budget: How long.
         free: Settings of the recipe that may be others when it goes on.
+        watched: What the training is looked at with: as little may change when it goes on, or a report would compare
+            what was measured by two measures.
         can_spread: Whether a model may be spread over several processes (FSDP).
 
     Raises:
@@ -111,6 +114,7 @@ def begin(
         yield Run(out, base, data, recipe, budget, commit, None)
         return
     settings = {name: value for name, value in recipe.as_row().items() if name not in free}
+    settings |= watched or {}
     notes = {"minutes": budget.minutes, "threads": budget.threads, "processes": os.environ.get("WORLD_SIZE", "1")}
     with RunFolder(out, kind, settings, data, notes) as folder:
         if "finished" in folder.manifest:

@@ -248,6 +248,9 @@ def test_a_folder_goes_on_only_with_the_same_pairs(base: Path, pairs: Path, tmp_
         running.run(
             order(base, pairs, out), Recipe(tune="full", rate=1e-3, epochs=1, max_tokens=16, seed=9), Budget(), print
         )
+    for other in (replace(order(base, pairs, out), test_passages=5), replace(order(base, pairs, out), tested=(pairs,))):
+        with pytest.raises(BadRun, match="test"):  # before and after would be measured by two measures
+            running.run(other, recipe, Budget(threads=1), print)
     with pytest.raises(BadInput, match=r"no sentence-transformers model|has no model\.safetensors"):
         running.run(Order((pairs,), (), tmp_path, tmp_path / "other"), recipe, Budget(), print)
 

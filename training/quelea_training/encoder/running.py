@@ -58,8 +58,10 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
     data["base"] = hash_file(weights)
+    watched: dict[str, Any] = {"test_passages": order.test_passages, "dev_passages": order.dev_passages}
+    watched |= {"tested": sorted(data[f"pairs {folder}"] for folder in order.tested)}
     # How much is in memory at once does not change what is learned.
-    with runs.begin(KIND, order.out, order.base.name, data, recipe, budget, free=("chunk",)) as mine:
+    with runs.begin(KIND, order.out, order.base.name, data, recipe, budget, free=("chunk",), watched=watched) as mine:
         tests = benches(material, "test", order.test_passages, recipe.seed)
         develop = benches(material, "dev", order.dev_passages, recipe.seed)
         columns = rows(material, recipe)

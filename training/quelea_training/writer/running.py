@@ -60,7 +60,9 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     data = {f"samples {folder}": hash_file(folder / SAMPLES) for folder in (*order.samples, *order.tested)}
     data["base"] = _hash_of(order.base)
     name = order.base.name if order.base.is_dir() else order.base.stem
-    with runs.begin(KIND, order.out, name, data, recipe, budget, can_spread=True) as mine:
+    watched: dict[str, Any] = {"dev_samples": order.dev_samples}
+    watched |= {"tested": sorted(data[f"samples {folder}"] for folder in order.tested)}
+    with runs.begin(KIND, order.out, name, data, recipe, budget, watched=watched, can_spread=True) as mine:
         base = unpack(order.base, order.out / order.base.stem, say)
         writer = Writer(base, recipe, order.device)
         say(f"{len(to_train)} samples to train on, {len(develop)} to develop on")
