@@ -98,8 +98,8 @@ def begin(
         recipe: How.
         budget: How long.
         free: Settings of the recipe that may be others when it goes on.
-        watched: What the training is looked at with: as little may change when it goes on, or a report would compare
-            what was measured by two measures.
+        watched: How the training is measured. It must be the same when a run is resumed: the report compares before and
+            after.
         can_spread: Whether a model may be spread over several processes (FSDP).
 
     Raises:
