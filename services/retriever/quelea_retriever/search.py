@@ -165,8 +165,8 @@ class Searcher:
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan, ranker)
         if figures:  # whatever the filing is called by which the question names its period, it is there
-            notes = reading.notes + (missing_periods(plan.figures, figures) if plan.figures else ())
-            reading = replace(reading, period_missing=False, period_newer=False, notes=notes)
+            reading = reading.noting(*missing_periods(plan.figures, figures)) if plan.figures else reading
+            reading = replace(reading, period_missing=False, period_newer=False)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,

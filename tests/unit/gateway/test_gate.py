@@ -7,6 +7,7 @@ from importlib import resources
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.text import terms
 from quelea_gateway.adapters.services.fake_services import GATE_FILE
 from quelea_gateway.core.gate.features import FEATURES, features, measure, newest_day
@@ -143,6 +144,12 @@ def test_chinese_questions_get_chinese_reasons():
         asked("甲乙公司的锂出口配额是多少？"), found(passage(cosine=0.8), companies=("甲乙",), company_missing=True)
     )
     assert verdict.reasons[0] == "没有关于甲乙的文档"
+
+
+def test_the_first_reason_calls_a_missing_company_as_the_notes_do():
+    notes = (Note(NoteReason.COMPANY_NOT_STORED, ("中国神华",)),)
+    retrieved = found(passage(), companies=("China Shenhua",), company_missing=True, notes=notes)
+    assert GATE.judge(asked("中国神华的煤炭产量？"), retrieved).reasons[0] == "没有关于中国神华的文档"
 
 
 def test_no_passage_never_passes():

@@ -113,10 +113,36 @@ def test_a_year_that_the_next_filing_prints_beside_its_own_is_not_missing() -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("中国神华2022年的煤炭产量", "中国神华"),
+        ("NVDA的毛利率是多少", "英伟达"),  # a ticker: the name in the language of the question
+        ("Tesla的毛利率是多少", "Tesla"),
+        ("tesla的毛利率是多少", "Tesla"),
+        ("What did Tesla spend on research?", "Tesla"),
+        ("How much did Google spend on TAC?", "Alphabet"),
+        ("永安药业2020年营业收入是多少", "永安药业"),
+    ],
+)
+def test_a_note_calls_a_missing_company_in_the_language_of_the_question(question: str, said: str) -> None:
+    reading = read_query(question, CATALOGUE, TODAY)
+    assert [note.companies for note in reading.notes] == [(said,)]
+
+
+def test_notes_of_stored_companies_call_them_as_the_question_does() -> None:
+    catalogue = Catalogue.build([*quarters("Apple", ("FY2023 Q3", "2023-07-01")), *KESTREL])
+    gone = read_query("苹果2019年第二季度的营收", catalogue, TODAY)
+    assert gone.companies == ("Apple",)
+    assert [note.companies for note in gone.notes] == [("苹果",)]
+    assert read_query("英伟达2023年三季度营收", catalogue, TODAY).companies == ("NVIDIA",)
+    beside = read_query("比较苹果与特斯拉2023年第三财季的营收", catalogue, TODAY)
+    assert ("特斯拉",) in [note.companies for note in beside.notes]
+
+
+@pytest.mark.parametrize(
     ("question", "name"),
     [
         ("What was Nvidia's revenue in Q3 2023?", "NVIDIA"),
-        ("英伟达2023年三季度营收", "NVIDIA"),
         ("AMEX card fees in 2022", "American Express"),
         ("Coca Cola net income 2021", "Coca-Cola"),
         ("How much did Google spend on TAC?", "Alphabet"),

@@ -9,7 +9,7 @@ time of its fetching; there it is just being read. A field that is added goes th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from quelea_fintext.notices import Note, write_notes
@@ -140,6 +140,14 @@ class Reading:
     """The words of the question that name companies."""
     missing_names: tuple[str, ...] = ()
     """How a missing company may be written; `reading.settle_subject` looks for these in what was found."""
+    called: tuple[tuple[str, str], ...] = ()
+    """Display names of companies, each with what the question calls it; `noting` says it so."""
+
+    def noting(self, *notes: Note) -> Reading:
+        """With these notes too; every note calls a company as the question does."""
+        called = dict(self.called)
+        named = (replace(one, companies=tuple(called.get(n, n) for n in one.companies)) for one in self.notes + notes)
+        return replace(self, notes=tuple(named))
 
     @property
     def fallback(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quelea_fintext import notices
+from quelea_fintext.notices import NoteReason
 
 from quelea_gateway.core.gate.features import Measured
 from quelea_gateway.core.model import Reading
@@ -52,9 +53,9 @@ def _list_names(names: tuple[str, ...], language: str) -> str:
 def _company(measured: Measured, reading: Reading, language: str) -> str:
     if not reading.company_missing:
         return ""
-    if reading.companies:
-        return say("company", language, names=_list_names(reading.companies, language))
-    return say("this_company", language)
+    noted = (note.companies for note in reading.notes if note.reason is NoteReason.COMPANY_NOT_STORED)
+    names = next(noted, reading.companies)  # a note calls them as the question does
+    return say("company", language, names=_list_names(names, language)) if names else say("this_company", language)
 
 
 def _period(measured: Measured, reading: Reading, language: str) -> str:

@@ -12,10 +12,11 @@ from quelea_fintext.company_names import (
     EVERYDAY_TICKERS,
     HOMONYMS,
     NOT_TICKERS,
+    KnownCompany,
     known_companies,
     short_forms,
 )
-from quelea_fintext.text import CJK, words
+from quelea_fintext.text import CJK, language_of, words
 
 _MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
 _WORDS = re.compile(
@@ -44,6 +45,11 @@ def _known_names() -> dict[str, str]:
             for form in (form for name in every for form in short_forms(name)):
                 names.setdefault(form, company.name.lower())
     return names
+
+
+@cache
+def _known_by_key() -> dict[str, KnownCompany]:
+    return {company.name.lower(): company for company in known_companies()}
 
 
 @cache
@@ -96,6 +102,21 @@ class NameBook:
     def names_of(self, key: str) -> tuple[str, ...]:
         """Every form, lower case, by which the company is known."""
         return tuple(name for name, owner in self._names.items() if owner == key)
+
+    def called(self, mention: Mention, query: str) -> str:
+        """What to call the company of a mention to whoever asked.
+
+        The name that is shown, where it is in the question's language; else the words of the question; of a ticker
+        the usual name in that language.
+        """
+        shown, language = self.display[mention.key], language_of(query)
+        written = query[mention.start : mention.end].removesuffix("'s").removesuffix("'")
+        if language == language_of(shown) or written.lower() == shown.lower():
+            return shown
+        if self._tickers.get(bare_ticker(written.removeprefix("$"))) != mention.key:
+            return written
+        known = _known_by_key().get(mention.key)
+        return next(iter(known.names.get(language, ())), shown) if known else shown
 
     def find(self, query: str) -> list[Mention]:
         """The companies that a question names, in order, each once. `query` must come from `clean`."""

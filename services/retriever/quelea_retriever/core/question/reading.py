@@ -48,6 +48,7 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         # "last quarter" is a period here, whatever is newest, and "two quarters ago" is one.
         intent = replace(intent, latest=False, previous=False, multi=read_time_intent(periods.without(text)).multi)
     named = catalogue.book.find(text)
+    called = tuple((catalogue.book.display[one.key], catalogue.book.called(one, text)) for one in named)
     keys = [mention.key for mention in named]
     present = [key for key in keys if catalogue.by_company.get(key) or catalogue.about(key)]
     missing = [key for key in keys if key not in present]
@@ -67,7 +68,8 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         return replace(read, mentions=mentions, asks_latest=intent.now)
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
-        return _company_missing([catalogue.book.display[key] for key in missing], names, asks, intent)
+        shown = [catalogue.book.display[key] for key in missing]
+        return replace(_company_missing(shown, names, asks, intent), called=called).noting()
     if len(present) > 1 and NEWEST_OF_EACH.search(text):
         intent = replace(intent, multi=False)
     reading = _of_companies(
@@ -76,8 +78,9 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     return replace(
         reading,
         mentions=tuple(text[mention.start : mention.end] for mention in named),
+        called=called,
         period_newer=all(_period_newer(text, periods, catalogue, key, intent) for key in present),
-    )
+    ).noting()
 
 
 def _of_day(text: str, catalogue: Catalogue, keys: Sequence[str], as_of: date) -> Reading | None:
