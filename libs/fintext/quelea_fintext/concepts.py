@@ -103,6 +103,17 @@ def label_key(label: str) -> str:
     return _NOT_LETTERS.sub("", said.lower().replace("&", "and"))
 
 
+def said_label(label: str) -> str:
+    """A printed label as a sentence says it: "五、净利润（净亏损以“－”号填列）" as "净利润".
+
+    Without notes, numbering, what leads in (其中：), and hints at signs; of headings that a page's text has run
+    together the last. A label that is nothing else stays as it is.
+    """
+    said = _INNER.split(_NOTE.sub("", " ".join(label.split())))[-1]
+    said = _SIGN_HINT.sub("", _LEAD.sub("", _SIGN_HINT.sub("", said))).strip(" :：")
+    return said or label
+
+
 def concept_of_label(label: str, statement: str = "", unit: str = "") -> Concept | None:
     """The concept that a printed label names.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,19 @@ def sentences(part: str, language: str) -> dict[str, str]:
     """All sentences of a part, by name; English ones where the language has none."""
     found = LANGUAGES.of(f"notices.{part}")
     return {**found["en"], **found.get(language, {})}
+
+
+_PERIOD = re.compile(r"(?P<fiscal>FY)?(?P<year>\d{4})(?: Q(?P<quarter>[1-4]))?")
+
+
+def say_period(label: str, language: str) -> str:
+    """A period's label as a sentence has it: FY2023 Q3, "2023财年第3季度". What is no such label stays as it is."""
+    match = _PERIOD.fullmatch(label)
+    if match is None:
+        return label
+    kind = "quarter" if match["quarter"] else "year"
+    name = f"fiscal_{kind}" if match["fiscal"] else kind
+    return say(f"period_label.{name}", language, year=match["year"], quarter=match["quarter"])
 
 
 class NoteReason(StrEnum):
@@ -62,8 +76,8 @@ def _write(note: Note, language: str) -> str:
         f"search.{note.reason}",
         language,
         companies=", ".join(note.companies),
-        periods=", ".join(note.periods),
-        filings=", ".join(note.filings),
+        periods=", ".join(say_period(one, language) for one in note.periods),
+        filings=", ".join(say_period(one, language) for one in note.filings),
         document_type=note.document_type,
         end=write_date(day, language) if day else note.end,
         count=note.count,

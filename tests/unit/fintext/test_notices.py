@@ -24,13 +24,18 @@ OTHERS = Note(NoteReason.COMPANY_LEFT_OUT, ("Tesla", "AMD"))
         (
             [INTEL, OTHERS],
             "no filing of Intel for 2022 Q2; no document of Tesla, AMD",
-            "没有Intel的2022 Q2财务报告；没有Tesla, AMD的文档",
+            "没有Intel的2022年第2季度财务报告；没有Tesla, AMD的文档",
         ),
         (
             [Note(NoteReason.LATEST_OVERDUE, ("Apple",), document_type="10-Q", end="2023-07-01")],
             "the newest stored 10-Q of Apple is for the period ended July 1, 2023; other companies' are newer, so its "
             "latest is probably not stored",
             "所存Apple最新的 10-Q 截至2023年7月1日；其他公司已有更新的，其最新一期可能尚未入库",
+        ),
+        (
+            [Note(NoteReason.SHOWN_FOR_COMPARISON, ("海翔药业",), ("2018", "2018-12"), ("FY2019", "FY2019 Q3"))],
+            "no filing of 海翔药业 for 2018, 2018-12; FY2019, FY2019 Q3 shows it for comparison",
+            "没有海翔药业的2018年, 2018-12财务报告，2019财年, 2019财年第3季度的报告列有其对比数",
         ),
         ([Note(NoteReason.NEWEST_ONLY, count=4, total=9)], "the newest 4 of 9 filings", "仅使用9份财务报告中最新的4份"),
         ([], "", ""),

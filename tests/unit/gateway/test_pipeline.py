@@ -77,8 +77,8 @@ async def test_a_missing_company_or_period_is_told_to_the_reader(missing):
     [
         ("Net sales?", False, ["no filing for FY2019; searched everything"]),
         ("Net sales?", True, ["no filing for FY2019; searched everything"]),
-        ("营业收入是多少？", False, ["没有FY2019的财务报告，已检索全部内容"]),
-        ("营业收入是多少？", True, ["没有FY2019的财务报告，已检索全部内容"]),
+        ("营业收入是多少？", False, ["没有2019财年的财务报告，已检索全部内容"]),
+        ("营业收入是多少？", True, ["没有2019财年的财务报告，已检索全部内容"]),
     ],
 )
 async def test_notes_are_a_notice_and_chinese_questions_get_chinese_ones(asked, missing, expected):

@@ -172,3 +172,20 @@ def test_a_metric_of_what_is_left_of_a_year_says_which_part_each_operand_is_of()
     assert "three months ended January 31, 2031" in said
     assert "(Gross profit for the year ended January 31, 2031 $400 million [2] − " in said
     assert "Net sales for the nine months ended October 31, 2030 $1,000 million [2]) / Net sales $1,200 million" in said
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("其中：营业收入", "营业收入"),
+        ("五、净利润（净亏损以“－”号填列）", "净利润"),
+        ("（二）按所有权归属分类1.归属于母公司股东的净利润（净亏损以“-”号填列）", "归属于母公司股东的净利润"),
+        ("减：所得税费用（附注五、38）", "所得税费用"),
+        ("研发费用", "研发费用"),
+        ("（一）", "（一）"),  # nothing else is there
+        ("401(k) contributions (note 5)", "401(k) contributions"),
+    ],
+)
+def test_a_sentence_has_the_label_without_its_numbering(label: str, said: str) -> None:
+    figure = replace(STATED, operands=(replace(SALES, label=label),))
+    assert written(figure, "zh") == f"Kestrel 截至2031年1月31日的年度（该公司2030财年）{said}为1,200百万美元[2]。"

@@ -391,3 +391,13 @@ def test_a_last_quarter_of_sixteen_weeks_does_not_move_the_years() -> None:
     ):
         (found,) = figures(f"What was Kestrel's revenue in {asked}?", stated)
         assert (found.value, found.fiscal_year) == (value, named)
+
+
+def test_what_is_asked_of_two_companies_is_answered_of_the_one_that_is_stored() -> None:
+    for question in (
+        "What were the net sales of Tesla and Kestrel in fiscal 2030?",
+        "Compare Kestrel's and Tesla's net sales in fiscal 2030",
+        "特斯拉与Kestrel 2030财年的营业收入哪个高？",
+    ):
+        assert [(one.company, one.value) for one in figures(question)] == [("Kestrel", Decimal(1200))]
+    assert figures("What were Kestrel's net sales to Tesla in fiscal 2030?") == []

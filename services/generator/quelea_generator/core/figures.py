@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from quelea_fintext.amount_format import decimals_of, scale_of, write_amount
-from quelea_fintext.concepts import concepts
+from quelea_fintext.concepts import concepts, said_label
 from quelea_fintext.dates import parse_iso, write_date
 from quelea_fintext.metrics import metrics
 from quelea_fintext.text import CJK
@@ -276,14 +276,14 @@ def _of(company: str) -> str:
 
 
 def _label(operand: Operand, *, chinese: bool = False) -> str:
-    """As printed, on one line; with the heading above it where it is a word that says little alone.
+    """As printed, without numbering and hints at signs; a word that says little alone with the heading above it.
 
     Where the row counts the other way than the concept ("Income tax benefit (expense) 2,199" of an expense of -2,199),
     its label would turn the amount round: then it is called what the concept is called.
     """
     if _counts_otherwise(operand) and (usual := _usual(operand.concept, chinese=chinese)):
         return usual
-    label = " ".join(operand.label.split())
+    label = said_label(operand.label)
     if operand.group and len(label.split()) == 1 and not CJK.search(label):
         return f"{' '.join(operand.group.split()).rstrip(':')} – {label}"
     return label

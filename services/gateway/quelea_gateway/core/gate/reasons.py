@@ -62,7 +62,8 @@ def _period(measured: Measured, reading: Reading, language: str) -> str:
     if not reading.period_missing:
         return ""
     if reading.periods:
-        return say("period", language, names=_list_names(reading.periods, language))
+        names = tuple(notices.say_period(one, language) for one in reading.periods)
+        return say("period", language, names=_list_names(names, language))
     return say("this_period", language)
 
 

@@ -306,6 +306,9 @@ _UNIT = re.compile(
 _EXCEPT = re.compile(r",?\s{0,8}+\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
 _SHARES = LANGUAGES.pattern("passages.shares")
 _PER_SHARE = LANGUAGES.pattern("passages.per_share")
+_OWN_UNIT = re.compile(r"[(（]\s*(?:[%％‰]|[^()（）\d\s]{0,3}[元股人名户家倍天日吨])\s*[)）]\s*$")
+"""A unit in parentheses at the end of a row's label."""
+_COUNTED = LANGUAGES.pattern("passages.counted")
 _MONEY = re.compile(r"[$€£¥￥]")
 
 _BARE = 10
@@ -316,9 +319,12 @@ def read_scale(evidence: Evidence, span: Span) -> str:
     """The unit that stands nearest above a row; empty when the table says nothing, or not for this row.
 
     "In millions, except number of shares, which are reflected in thousands, and per share amounts": most rows are in
-    millions, a row of shares in thousands, and a row of amounts per share in no unit of the table.
+    millions, a row of shares in thousands, and a row of amounts per share in no unit of the table. Nor is one whose own
+    label ends with its unit ("占营业收入比例（%）"), or that counts people or things.
     """
     label = span.row.label if span.row else " ".join(row.label for row in span.rows)
+    if span.row and (_OWN_UNIT.search(label) or _COUNTED.search(label)):
+        return ""
     figures = evidence.text[span.start : span.end]
     heading = _EXCEPT.sub(" ", span.above).rsplit("\n", 1)[-1]
     per_share = _PER_SHARE.search(f"{label} {heading}" if len(label) <= _BARE else label)

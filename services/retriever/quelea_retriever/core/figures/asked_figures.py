@@ -25,6 +25,7 @@ from quelea_retriever.core.figures.fact_periods import LONGEST, YEAR, CompanyCal
 from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact
 from quelea_retriever.core.model import DocumentFacts, Reading
 from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.companies import Mention
 from quelea_retriever.core.question.filings import NEAR, newest_first
 from quelea_retriever.core.question.relative_periods import Periods
 from quelea_retriever.core.question.time_intent import TimeIntent, read_time_intent
@@ -38,6 +39,7 @@ _MOST_OF_SERIES = 5
 _TO_DATE = (6, 9, 12)
 """Months from the beginning of a year to the end of its quarters, but the first."""
 _OF_DAY = LANGUAGES.pattern("passages.of_day")
+_BETWEEN = LANGUAGES.pattern("questions.between_companies", r"(?:'s)?[\s,、，]*(?:<>)?\s*")
 _ADDED = re.compile(r"\{(\d+)\}")
 
 
@@ -91,6 +93,8 @@ def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: d
         return None
     if not keys and not catalogue.unowned and len(catalogue.by_company) == 1:
         keys = list(catalogue.by_company)
+    strange = _beside(named, asked, [key for key in keys if not catalogue.by_company.get(key)], catalogue)
+    keys = [key for key in keys if key not in strange]
     if not keys or any(key not in catalogue.by_company for key in keys):
         return None
     mentions = tuple(asked[mention.start : mention.end] for mention in named)
@@ -104,6 +108,21 @@ def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: d
     if not chosen or len(chosen) < len(keys):
         return None
     return FigureSearch(asked, tuple(chosen), mentions, periods, read_time_intent(asked), series)
+
+
+def _beside(named: Sequence[Mention], asked: str, keys: Sequence[str], catalogue: Catalogue) -> frozenset[str]:
+    """Those of these companies that nothing is stored of, and that the question only names beside another.
+
+    What it asks of both is then answered of the other ("Tesla and Apple"); a note says who is missing. A company that
+    is named otherwise ("Apple's sales to Tesla") is part of what is asked.
+    """
+    joined = {
+        one.key
+        for left, right in pairwise(named)
+        if _BETWEEN.fullmatch(asked[left.end : right.start])
+        for one in (left, right)
+    }
+    return frozenset(key for key in keys if key in joined and not catalogue.about(key))
 
 
 def _nearest(filings: Sequence[DocumentFacts], periods: Periods, *, several: bool) -> list[DocumentFacts]:
