@@ -127,6 +127,7 @@ def test_a_year_that_the_next_filing_prints_beside_its_own_is_not_missing() -> N
 def test_a_note_calls_a_missing_company_in_the_language_of_the_question(question: str, said: str) -> None:
     reading = read_query(question, CATALOGUE, TODAY)
     assert [note.companies for note in reading.notes] == [(said,)]
+    assert reading.text == said
 
 
 def test_notes_of_stored_companies_call_them_as_the_question_does() -> None:

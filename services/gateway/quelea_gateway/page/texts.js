@@ -282,5 +282,5 @@ export function readingText(text) {
   const day = (date) => new Intl.DateTimeFormat("zh-CN", { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${date} UTC`));
   return text
     .replace(/(quarter|year) ended ([A-Z][a-z]+ \d{1,2}, \d{4})/g, (_, what, date) => t("endedOn", { what: t(`span_${what}`), date: day(date) }))
-    .replace(/(^|· )all documents$/, `$1${t("allDocuments")}`);
+    .replace(/(^|· )all documents(?=;|$)/g, `$1${t("allDocuments")}`);
 }

@@ -313,3 +313,47 @@ async def test_what_code_reports_is_of_the_company_that_the_passages_are_of():
     assert not good.unsupported
     bad = await check(said.format("1.97"), evidence, question=question)
     assert [one.text for one in bad.unsupported] == ["1.97 percentage points"]
+
+
+GROWTH = (
+    "Revenue grew 9 percent in fiscal 2025. Its annual growth rate was 8.7% in fiscal 2025 and 11.2% in fiscal 2024."
+)
+REVENUE = "Revenue FY2023: 31352 million\nRevenue FY2025: 37895 million"
+COMPOUND = "Revenue CAGR fiscal 2023 to fiscal 2025: 9.9407 %"
+COMPOUNDED = "Revenue grew at a compound annual rate of {} from fiscal 2023 to fiscal 2025 [2]."
+
+
+def computed(output: str, traced: str | None = None) -> Evidence:
+    evidence = Evidence()
+    head = "(in millions)\tFiscal Year Ended January 31,\n\t2025\t2024\t2023"
+    text = f"Total revenues\t37,895\t34,857\t31,352\n{GROWTH}"
+    evidence.passage(1, Passage("d", 40, 0, len(text), text, header="Kestrel · 10-K · FY2025", table_head=head))
+    evidence.execution(2, "Output of step 2", output, day="2026-11-28", traced=traced)
+    return evidence
+
+
+def verdict(answer: str, evidence: Evidence) -> tuple[str, int]:
+    checked = asyncio.run(check(answer, evidence, "What was the compound rate from fiscal 2023 to fiscal 2025?"))
+    return next((one.verdict, one.source) for one in checked.figures if "%" in one.text)
+
+
+def test_what_code_computed_from_traced_inputs_is_not_measured_by_a_passages_words():
+    assert verdict(COMPOUNDED.format("9.94%"), computed(f"{REVENUE}\n{COMPOUND}")) == ("supported", 2)
+
+
+def test_a_compound_rate_that_was_typed_or_made_up_is_not_supported():
+    typed = computed(f"{REVENUE}\n{COMPOUND}", traced=REVENUE)
+    assert verdict(COMPOUNDED.format("9.94%"), typed) == ("not_traced", 2)
+    assert verdict(COMPOUNDED.format("12.34%"), computed(f"{REVENUE}\n{COMPOUND}"))[0] in ("contradicted", "not_found")
+
+
+def test_what_a_passage_prints_is_no_result_of_code_alone():
+    evidence = computed(f"{REVENUE}\n{COMPOUND}")
+    assert [evidence.is_printed(one) for one in ("31,352", "31352", "11.20", "9.94")] == [True, True, True, False]
+    assert [bool(one.text) for one in evidence.outputs()] == [False, True]
+
+
+def test_results_of_code_that_were_exchanged_stay_contradicted():
+    output = "HubSpot gross margin: 83.94 %\nSalesforce gross margin: 77.19 %"
+    answer = "HubSpot's gross margin was 77.19% [2]. Salesforce's gross margin was 83.94% [2]."
+    assert verdict(answer, computed(output))[0] == "contradicted"

@@ -69,7 +69,8 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
         shown = [catalogue.book.display[key] for key in missing]
-        return replace(_company_missing(shown, names, asks, intent), called=called).noting()
+        text = ", ".join(dict.fromkeys(name for _, name in called))
+        return replace(_company_missing(shown, names, asks, intent), called=called, text=text).noting()
     if len(present) > 1 and NEWEST_OF_EACH.search(text):
         intent = replace(intent, multi=False)
     reading = _of_companies(

@@ -59,6 +59,9 @@ async def check(text: str, evidence: Evidence, question: str, checks: Checks | N
     read = _REMARK.sub(r" \1 ", text)
     report = await _report(read, evidence.passages(), question, checks)
     judged = _judge(text, report, evidence, question)
+    if any(_is_computed(one, evidence) for one in judged.figures):
+        outputs = _judge(text, await _report(read, evidence.outputs(), question, checks), evidence, question)
+        judged = _trust_outputs(judged, outputs, evidence)
     if not judged.unsupported or not evidence.has_untraced:
         return judged
     whole = await _report(read, evidence.passages(traced=False), question, checks)
@@ -73,6 +76,29 @@ async def _report(text: str, passages: list[CheckPassage], question: str, checks
     # Nothing goes out unchecked: with less evidence, rather than not at all.
     small = [replace(one, text=one.text[:_SMALL]) for one in passages]
     return await asyncio.to_thread(check_answer, text, small, question=question)
+
+
+def _is_computed(figure: FigureCheck, evidence: Evidence) -> bool:
+    """Whether it is contradicted though no passage and no call prints it: it can only be a result, or invented."""
+    numbers = _NUMBER.findall(figure.text)
+    return figure.verdict == "contradicted" and bool(numbers) and not any(map(evidence.is_printed, numbers))
+
+
+def _trust_outputs(judged: Checked, outputs: Checked, evidence: Evidence) -> Checked:
+    """With what code computed from traced inputs supported by its output: a passage's words say nothing of a result.
+
+    A compound rate is not the growth of a year because a passage calls that "annual growth" as well.
+    """
+    there = {
+        (one.start, one.end): one
+        for one in outputs.figures
+        if one.source and one.verdict not in (*UNSUPPORTED, NOT_TRACED)
+    }
+    figures = tuple(
+        there.get((one.start, one.end), one) if _is_computed(one, evidence) else one for one in judged.figures
+    )
+    used = tuple(sorted({*judged.used, *(one.source for one in figures if one.source)}))
+    return replace(judged, figures=figures, used=used)
 
 
 def _mark_untraced(figures: Sequence[FigureCheck], whole: Report) -> tuple[FigureCheck, ...]:

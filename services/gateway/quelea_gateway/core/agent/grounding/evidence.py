@@ -156,6 +156,15 @@ class Evidence:
             for item in self.items
         ]
 
+    def outputs(self) -> list[CheckPassage]:
+        """The same, traced, with nothing in the place of what is no execution."""
+        found = zip(self.items, self.passages(), strict=True)
+        return [one if item.source.kind == "execution" else CheckPassage("") for item, one in found]
+
+    def is_printed(self, number: str) -> bool:
+        """Whether a passage or a call prints the number, however it is separated."""
+        return canonical(number) in self._printed
+
     @property
     def has_untraced(self) -> bool:
         """Whether code printed something that draws on typed numbers."""
