@@ -49,6 +49,7 @@ class NoteReason(StrEnum):
     LATEST_OVERDUE = "latest_overdue"
     YEAR_BY_ITS_END = "year_by_its_end"
     NEWEST_ONLY = "newest_only"
+    DIFFERENT_PERIODS = "different_periods"
 
 
 @dataclass(frozen=True, slots=True)

@@ -401,3 +401,48 @@ def test_what_is_asked_of_two_companies_is_answered_of_the_one_that_is_stored() 
     ):
         assert [(one.company, one.value) for one in figures(question)] == [("Kestrel", Decimal(1200))]
     assert figures("What were Kestrel's net sales to Tesla in fiscal 2030?") == []
+
+
+def test_companies_whose_newest_filings_are_of_other_years_are_compared_in_the_same_year() -> None:
+    merlin = replace(ANNUAL, id="m", company="Merlin", period=ReportingPeriod("FY2029", 2029, 0, "2030-01-31"))
+    stated = [
+        *(one for one in FACTS if one.document is ANNUAL),
+        fact("Net sales", "revenue", "5000", "2030-01-31", 12, merlin),
+        fact("Merchandise", "inventories", "70", "2030-01-31", 0, merlin),
+    ]
+
+    def asked(question: str) -> list[tuple[str, str, str]]:
+        return [(one.company, f"{one.value:f}", one.period_end) for one in figures(question, stated)]
+
+    assert asked("Compare the net sales of Kestrel and Merlin") == [
+        ("Kestrel", "1000", "2030-01-31"),
+        ("Merlin", "5000", "2030-01-31"),
+    ]
+    assert asked("Which has the higher inventories, Kestrel or Merlin?") == [
+        ("Kestrel", "190", "2030-01-31"),
+        ("Merlin", "70", "2030-01-31"),
+    ]
+    assert [end for *_, end in asked("The latest net sales of Kestrel and Merlin")] == ["2031-01-31", "2030-01-31"]
+    older = replace(merlin, period=ReportingPeriod("FY2027", 2027, 0, "2028-01-31"))
+    stated[-2:] = [fact("Net sales", "revenue", "900", "2028-01-31", 12, older)]  # Kestrel's is not stored
+    assert [end for *_, end in asked("Compare the net sales of Kestrel and Merlin")] == ["2031-01-31", "2028-01-31"]
+
+
+def test_figures_of_companies_that_have_no_period_in_common_are_said_to_be_of_different_ones() -> None:
+    """One company has years, the other a quarter."""
+    merlin = replace(QUARTERLY, id="m", company="Merlin")
+    years = [one for one in FACTS if one.document is ANNUAL]
+    quarter = fact("Net sales", "revenue", "90", "2031-07-31", 3, merlin)
+    year = fact("Net sales", "revenue", "800", "2031-01-31", 12, replace(ANNUAL, id="n", company="Merlin"))
+
+    def notes(question: str, *others: StatedFact) -> str:
+        stated = [*years, *others]
+        catalogue = Catalogue.build(list({one.document.id: one.document for one in stated}.values()))
+        plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
+        assert plan is not None
+        return write_notes(missing_periods(plan, find_figures(plan, stated)), "en")
+
+    question = "Compare the net sales of Kestrel and Merlin"
+    assert "no period that Kestrel, Merlin all state" in notes(question, quarter)
+    assert notes(question, year) == ""
+    assert notes("Compare the net sales of Kestrel and Merlin in fiscal 2030", quarter, year) == ""

@@ -36,6 +36,8 @@ _NEWEST = 4
 _MOST_FIGURES = 12
 _MOST_OF_SERIES = 5
 """Periods of a series where the question does not say how many."""
+_ONE_TIME = timedelta(days=45)
+"""Periods of two companies that end within so many days of each other are compared."""
 _TO_DATE = (6, 9, 12)
 """Months from the beginning of a year to the end of its quarters, but the first."""
 _OF_DAY = LANGUAGES.pattern("passages.of_day")
@@ -138,26 +140,57 @@ def _nearest(filings: Sequence[DocumentFacts], periods: Periods, *, several: boo
 
 def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[AskedFigure]:
     """Every figure that the question asks for; none where one of them is not stated, or more than figures is asked."""
-    found: list[AskedFigure] = []
+    companies = []
     for company, filings in search.companies:
         ids = {one.id for one in filings}
-        own = [one for one in stated if one.document.id in ids]
-        figures = _Company(search, company, filings, own).figures()
-        if not figures:
-            return []
-        found += figures
+        companies.append(_Company(search, company, filings, [one for one in stated if one.document.id in ids]))
+    each = [one.figures() for one in companies]
+    if not all(each):
+        return []
+    found = [figure for figures in _of_one_time(search, companies, each) for figure in figures]
     return found if len(found) <= _MOST_FIGURES else []
 
 
+def _of_one_time(
+    search: FigureSearch, companies: Sequence[_Company], each: Sequence[list[AskedFigure]]
+) -> Sequence[list[AskedFigure]]:
+    """Of several companies and no period: where one's newest filing is older, what the others state of its time.
+
+    The last year of one beside the year before last of another compares nothing. Who does not state it keeps its own.
+    """
+    if len(companies) < 2 or search.periods.named or search.periods.relative or search.intent.latest:
+        return each
+    newest = [one.newest for one in companies]
+    first = min((one for one in newest if one), key=lambda one: one.end, default=None)
+    if first is None:
+        return each
+    return [
+        (company.figures(near) if own and own.end - first.end > _ONE_TIME and (near := company.near(first)) else [])
+        or figures
+        for company, own, figures in zip(companies, newest, each, strict=True)
+    ]
+
+
 def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tuple[Note, ...]:
-    """Which companies' statements have fewer periods than the question asks for."""
+    """Which companies' statements have fewer periods than the question asks for; companies that share none."""
     count = search.series.count if search.series and not search.periods.named else 0
     notes = []
     for company, _ in search.companies:
         found = len({one.period_end for one in figures if one.company == company})
         if 0 < found < count:
             notes.append(Note(NoteReason.FEWER_PERIODS, (company,), count=found, total=count))
+    if len(search.companies) > 1 and not (search.series or search.periods.named or search.periods.relative):
+        times = {_time_of(one) for one in figures}
+        ends = [end for end, _ in times if end]
+        if ends and (max(ends) - min(ends) > _ONE_TIME or len({long for _, long in times if long}) > 1):
+            notes.append(Note(NoteReason.DIFFERENT_PERIODS, tuple(company for company, _ in search.companies)))
     return tuple(notes)
+
+
+def _time_of(figure: AskedFigure) -> tuple[date | None, int]:
+    """(its last day, about how many months it is long; 0: it is of a day)."""
+    first, last = parse_iso(figure.period_start), parse_iso(figure.period_end)
+    return last, round((last - first) / YEAR * 12) if first and last else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +239,21 @@ class _Company:
                 self._by_concept[concept].append(one)
         self._calendar = CompanyCalendar(filings, facts)
 
-    def figures(self) -> list[AskedFigure]:
+    @property
+    def newest(self) -> Target | None:
+        """The period that is meant where the question names none."""
+        months = said_months(self._search.question)
+        newest = self._calendar.newest(annual=self._search.intent.annual or months == 12)
+        return replace(newest[0], months=months or newest[0].months) if newest else None
+
+    def near(self, time: Target) -> Target | None:
+        """Its period of that length that ends about then; None where it states none."""
+        ends = self._calendar.year_ends if time.months == 12 else self._calendar.ends(time.months)
+        near = [end for end in ends if abs(end - time.end) <= _ONE_TIME]
+        return replace(time, end=min(near, key=lambda end: abs(end - time.end))) if near else None
+
+    def figures(self, instead: Target | None = None) -> list[AskedFigure]:
+        """What the question asks for; of its newest period where it names none, or of that one instead."""
         asked = self._asked
         if not asked.lines or (asked.others and not all(line.kind == "label" for line in asked.lines)):
             return []
@@ -214,7 +261,7 @@ class _Company:
             return []
         if asked.relation in ("", "change") and (ends := self._series_ends()):
             return [figure for line in asked.lines for figure in self._series(line, ends)]
-        times = self._times()
+        times = [[instead]] if instead else self._times()
         if not times:
             return []
         if asked.relation in ("change", "compound"):
@@ -275,8 +322,7 @@ class _Company:
         if not asks:
             if search.intent.multi and not self._asked.relation:
                 return []
-            newest = calendar.newest(annual=search.intent.annual or months == 12)
-            return [[replace(one, months=months or one.months) for one in newest]] if newest else []
+            return [[self.newest]] if self.newest else []
         times = [calendar.targets(ask, months, annual=search.intent.annual) for ask in asks]
         return times if all(times) else []
 
