@@ -90,7 +90,7 @@ async def test_a_reader_that_fails_is_told_of_in_the_language_of_the_page(writte
         "code": "UNAVAILABLE",
         "message": "Gone. The evidence found for the question is in error.details.evidence.",
     }
-    reading = {"text": "Apple · FY2023 Q3 (quarter ended July 1, 2023)"}
+    reading = {"text": "Apple · FY2023 Q3 (quarter ended July 1, 2023); Tesla · all documents; AMD · all documents"}
     gate = {"kind": "calibrated", "probability": 0.9, "threshold": 0.6, "passed": True, "reasons": []}
     started = {"reading": reading, "evidence": [], "further_reading": [], "route": "local", "gate": gate}
     events = [("started", started), ("error", {"error": error})]
@@ -102,5 +102,6 @@ async def test_a_reader_that_fails_is_told_of_in_the_language_of_the_page(writte
     await written_tab.wait_for_selector(".turn .error-line")
     said = await written_tab.inner_text(".turn .error-line")
     assert said == "未能生成回答，检索到的内容见下。 服务暂不可用：Gone."
-    assert "检索：Apple · FY2023 Q3 (截至2023年7月1日的季度)" in await written_tab.inner_text(".turn .reading")
+    read = "检索：Apple · FY2023 Q3 (截至2023年7月1日的季度); Tesla · 全部文档; AMD · 全部文档"
+    assert read in await written_tab.inner_text(".turn .reading")
     assert await written_tab.inner_text(".turn .route summary") == "已检索文档"
