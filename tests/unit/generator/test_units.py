@@ -35,7 +35,7 @@ def unit(row: str, head: str, above: str = "") -> str:
         ("营业收入（元）\t2,941,412,770.30\t2,718,608,796.51", "单位：万元", ""),  # its own is the nearer
         ("研发人员的数量\t269\t255", "单位：元", ""),
         ("Operating margin (%)\t12.1\t11.0", "(in millions)", ""),
-        ("Number of employees\t12,100\t11,000", "(in millions)", ""),
+        ("Number of employees\t12.1\t11.0", "(in thousands)", "in thousands"),
         ("其他（注1）\t15.8\t11.2", "单位：元", "单位：元"),
     ],
 )

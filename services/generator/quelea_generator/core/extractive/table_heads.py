@@ -320,11 +320,12 @@ def read_scale(evidence: Evidence, span: Span) -> str:
 
     "In millions, except number of shares, which are reflected in thousands, and per share amounts": most rows are in
     millions, a row of shares in thousands, and a row of amounts per share in no unit of the table. Nor is one whose own
-    label ends with its unit ("占营业收入比例（%）"), or that counts people or things.
+    label ends with its unit ("占营业收入比例（%）"); one that counts people is in no unit of money.
     """
     label = span.row.label if span.row else " ".join(row.label for row in span.rows)
-    if span.row and (_OWN_UNIT.search(label) or _COUNTED.search(label)):
+    if span.row and _OWN_UNIT.search(label):
         return ""
+    counted = span.row is not None and _COUNTED.search(label) is not None
     figures = evidence.text[span.start : span.end]
     heading = _EXCEPT.sub(" ", span.above).rsplit("\n", 1)[-1]
     per_share = _PER_SHARE.search(f"{label} {heading}" if len(label) <= _BARE else label)
@@ -332,7 +333,7 @@ def read_scale(evidence: Evidence, span: Span) -> str:
         plain = _last(_EXCEPT.sub(" ", text))
         if not plain:
             continue
-        if per_share:
+        if per_share or (counted and plain.endswith("元")):
             return ""
         exceptions = " ".join(match.group() for match in _EXCEPT.finditer(text))
         if _SHARES.search(label) and _SHARES.search(exceptions) and not _MONEY.search(figures):
