@@ -147,12 +147,18 @@ async def test_companies_stand_side_by_side(web, stand, facts):
     assert grid["periods"] == ["2031", "2030"]
     shown = [[one["company"], *(cell and cell["value"] for cell in one["cells"])] for one in grid["lines"]]
     assert shown == [["Kestrel", "900", "800"], ["Osprey", "77", None], ["Kestrel", "5000", None]]
-    assert grid["missing"] == [{"company": "Osprey", "concept": "total_assets"}]
+    assert grid["missing"] == [{"company": "Osprey", "concept": "total_assets", "stated": ""}]
     quarter = stated("Sales", "20", "2032-02-01", "2032-04-30", passage="p8")
     quarter.metadata.company = "Heron"
     stand.world.facts.append(quarter)
     only = (await web.get("/v1/comparison", params={"company": "Heron", "concept": "revenue"})).json()
     assert (only["period"], only["periods"]) == ("quarterly", ["2032 Q1"])  # no year of it is stored
+    both = {"company": ["Kestrel", "Heron"], "concept": "revenue"}
+    years = (await web.get("/v1/comparison", params=both)).json()
+    assert (years["period"], [one["company"] for one in years["lines"]]) == ("annual", ["Kestrel"])
+    assert years["missing"] == [{"company": "Heron", "concept": "revenue", "stated": "quarterly"}]
+    of_both = (await workbook(web, "/v1/comparison", **both))["comparison"]
+    assert [cell.value for cell in of_both[3]][:3] == ["revenue", "Heron", "stated for quarterly periods only"]
     table = (await web.get("/v1/companies/Heron/statements")).json()
     assert table["periods"] == ["2032-04-30"]
     book = await workbook(web, "/v1/comparison", **asked)

@@ -22,6 +22,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _HEAD = Font(bold=True)
 _LINK_FONT = Font(color="0563C1")
+_NOT_STATED = "not stated by any stored document"
 _DOUBT = PatternFill("solid", fgColor="FFF2CC")
 _INTEGER, _DECIMAL = "#,##0;-#,##0;0", "#,##0.00##;-#,##0.00##;0"
 _TEXT, _LABEL, _NAME, _NUMBER = 110, 52, 28, 20
@@ -168,7 +169,8 @@ def comparison_workbook(comparison: Comparison, address: Address) -> bytes:
     for row, (company, concept) in enumerate(comparison.missing, start=len(comparison.lines) + 2):
         _write(sheet, row, 1, concept)
         _write(sheet, row, 2, company)
-        _write(sheet, row, 3, "not stated by any stored document")
+        stated = (company, concept) in comparison.otherwise
+        _write(sheet, row, 3, f"stated for {comparison.other} periods only" if stated else _NOT_STATED)
     _sources(book, shown, address)
     return _save_book(book)
 

@@ -68,6 +68,13 @@ class Comparison:
     periods: tuple[str, ...]
     lines: tuple[ComparisonLine, ...]
     missing: tuple[tuple[str, str], ...]
+    otherwise: frozenset[tuple[str, str]] = frozenset()
+    """Those of the missing that are stated for periods of the other length."""
+
+    @property
+    def other(self) -> str:
+        """The other length: of annual quarterly."""
+        return _other_than(self.period)
 
 
 def calendar_period(figure: Figure, length: str) -> str:
@@ -110,4 +117,15 @@ def compare(found: Sequence[CompanyFigures], query: ComparisonQuery, most: int) 
                 missing.append((company, concept))
                 continue
             lines.append(ComparisonLine(first.company, first.concept or concept, first.label, first.unit, shown))
-    return Comparison(query.period, periods, tuple(lines), tuple(missing))
+    other = MONTHS[_other_than(query.period)]
+    otherwise = frozenset(
+        (group.company, concept)
+        for group in found
+        for concept, figures in group.figures.items()
+        if any(one.months in (0, other) for one in figures)
+    )
+    return Comparison(query.period, periods, tuple(lines), tuple(missing), otherwise.intersection(missing))
+
+
+def _other_than(period: str) -> str:
+    return next(one for one in MONTHS if one != period)

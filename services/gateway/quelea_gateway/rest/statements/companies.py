@@ -173,10 +173,13 @@ class CompanyComparisonLineOut(BaseModel):
 
 
 class MissingFactOut(BaseModel):
-    """A concept that no stored document states of a company."""
+    """A concept that no stored document states of a company for periods of this length."""
 
     company: str
     concept: str
+    stated: Literal["", "annual", "quarterly"] = Field(
+        description="The length of the periods for which it is stated instead; ask with this `period` to see it."
+    )
 
 
 class CompanyComparisonOut(BaseModel):
@@ -241,5 +244,8 @@ async def comparison(
             )
             for one in found.lines
         ],
-        missing=[MissingFactOut(company=name, concept=what) for name, what in found.missing],
+        missing=[
+            MissingFactOut(company=one[0], concept=one[1], stated=found.other if one in found.otherwise else "")
+            for one in found.missing
+        ],
     )
