@@ -59,13 +59,15 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
     """The generator's variables for that engine.
 
     Short evidence, for two cores read some 70 tokens a second. Decisions of the agent are JSON, which the engine's
-    grammar keeps in shape whatever the model; calls of functions it would have to get right by itself.
+    grammar keeps in shape whatever the model; calls of functions it would have to get right by itself. With an adapter,
+    which learnt to decline and to point at figures, the model is told everything.
     """
     usual = {
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": environment.get("QUELEA_ENGINE_MAX_NUM_SEQS", "1"),
         "QUELEA_GENERATOR_QUEUE_WAIT_SECONDS": "120",
         "QUELEA_GENERATOR_EXCERPT_TOKENS": "360",
-        "QUELEA_GENERATOR_EVIDENCE_TOKENS": "900",
+        "QUELEA_GENERATOR_PROMPT": "answer" if environment.get("QUELEA_ENGINE_ADAPTER") else "short_answer",
+        "QUELEA_GENERATOR_EVIDENCE_TOKENS": "3000",
         "QUELEA_GENERATOR_MAX_TOKENS": "200",
         "QUELEA_GENERATOR_FUNCTION_CALLS": "no",
     }

@@ -86,8 +86,9 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     reader = dict(options.reader)
     if options.gguf:
         engine_port, key = free_ports(1)[0], secrets.token_urlsafe(24)
-        engine = [engine_service(options.gguf, engine_port, key, {**environment, **adapter_for(home, options.gguf)})]
-        reader |= generator_settings(options.gguf, engine_port, key, environment)
+        of_engine = {**environment, **adapter_for(home, options.gguf)}
+        engine = [engine_service(options.gguf, engine_port, key, of_engine)]
+        reader |= generator_settings(options.gguf, engine_port, key, of_engine)
         _note_model(home, reader)
     agent, with_agent, with_door = _agent(home, options, {**environment, **shared})
     search |= with_door

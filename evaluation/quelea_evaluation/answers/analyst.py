@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +28,10 @@ class AnalystReport:
 
     counts: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
     answers: list[dict[str, Any]] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, float]:
-        """Shares by part, 0 to 1."""
+        """Shares by part, 0 to 1, and the median time of an answer in milliseconds."""
         found: dict[str, float] = {}
         for part, count in self.counts.items():
             for name, of in (
@@ -41,6 +43,8 @@ class AnalystReport:
             ):
                 if count[of]:
                     found[f"{part}: {name}, of {count[of]}"] = count[name] / count[of]
+        if self.milliseconds:
+            found["median ms"] = statistics.median(self.milliseconds)
         return found
 
 
@@ -62,6 +66,7 @@ def ask_all(
     for number, question in enumerate(asked, 1):
         count = report.counts[question.part]
         answer = _ask(stack, question)
+        report.milliseconds.append(float(answer["timings"]["total"]))
         _judge(stack, question, answer, ids, report)
         if removed and question.answer:
             others = [id_ for key, id_ in ids.items() if key not in question.documents]

@@ -18,6 +18,7 @@ from quelea_evaluation.sets.analyst import load
 from quelea_evaluation.stack.running import running_stack
 
 app = typer.Typer()
+Writer = Annotated[str, typer.Option("--reader", help="Who writes: extractive, or llama, the model of this machine.")]
 
 
 @app.command()
@@ -27,9 +28,7 @@ def answers(
     home: Home = HOME,
     as_json: AsJson = False,
     misses: Annotated[bool, typer.Option(help="Show what was missed.")] = False,
-    reader: Annotated[str, typer.Option(help="Who writes: extractive, or llama, the model of this machine.")] = (
-        "extractive"
-    ),
+    reader: Writer = "extractive",
     most: Annotated[int, typer.Option(help="Ask at most so many figure questions; 0 asks all.")] = 0,
 ) -> None:
     """Figures in answers and quotes, quotes in the pages, and refusals, on the docugami 10-Q questions."""
@@ -61,6 +60,7 @@ def analyst(
     ),
     part: Annotated[Part, typer.Option(help="Questions for direction, those held out, or all.")] = Part.ALL,
     removed: Annotated[bool, typer.Option(help="Ask each once more of the other documents alone.")] = True,
+    reader: Writer = "extractive",
     data: Data = DATA,
     home: Home = HOME,
     as_json: AsJson = False,
@@ -68,12 +68,12 @@ def analyst(
 ) -> None:
     """Questions in analysts' words on filings and notes: right answer, right page in five, rightly declined."""
     one = load(questions, data)
-    with running_stack(home / "analyst") as stack:
+    with running_stack(home / "analyst", arguments=("--reader", reader)) as stack:
         report = ask_all(stack, one, stack.ingest(one.documents, say), part, removed=removed, say=say)
     if as_json:
         tell_json({**report.summary(), "answers": report.answers})
         return
     for name, value in report.summary().items():
-        tell(f"{name:55} {value:6.3f}")
+        tell(f"{name:55} {value:9.3f}")
     for answer in report.answers if show_answers else ():
         tell_json(answer)

@@ -36,7 +36,7 @@ class Stack:
         self.home = home
         self.url = url
         self.ports = ports
-        self.http = httpx2.Client(base_url=url, timeout=120, trust_env=False)
+        self.http = httpx2.Client(base_url=url, timeout=600, trust_env=False)
 
     def address(self, service: str) -> str:
         """host:port of a service's gRPC."""

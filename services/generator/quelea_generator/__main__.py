@@ -44,6 +44,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
+    is_small = settings.prompt == "short_answer"
     reader = ModelReader(
         engines,
         evidence_tokens=settings.evidence_tokens,
@@ -52,7 +53,10 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         temperature=settings.temperature,
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
-        excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
+        excerpt=partial(_excerpt, reading, settings.excerpt_tokens, is_small)
+        if settings.excerpt_tokens or is_small
+        else None,
+        template=settings.prompt,
     )
     return GeneratorService(
         TwoReaders(reader, ExtractiveReader(reading.run)) if settings.quotes else reader,
@@ -63,9 +67,9 @@ def build(settings: GeneratorSettings) -> GeneratorService:
     )
 
 
-async def _excerpt(reading: ReadingPool, tokens: int, task: Task) -> Task | Decline:
+async def _excerpt(reading: ReadingPool, tokens: int, decline: bool, task: Task) -> Task | Decline:
     try:
-        return await reading.run(excerpt, task, tokens)
+        return await reading.run(excerpt, task, tokens, decline)
     except (DeadlineExceeded, Unavailable):  # the model can read it whole
         return task
 

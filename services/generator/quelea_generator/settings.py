@@ -49,6 +49,10 @@ class GeneratorSettings(ServiceSettings):
     excerpt_tokens: int = Field(default=0, ge=0)
     """Show the model only the rows and sentences that matter, in so many estimated tokens; 0: whole passages."""
 
+    prompt: Literal["answer", "short_answer"] = "answer"
+    """What the model is told. short_answer is for models of one or two billion parameters: few rules and plain figures;
+    the extractive reader decides whether the evidence has an answer at all."""
+
     history_tokens: int = Field(default=800, ge=0)
     """Estimated tokens of earlier turns that fit the prompt; the oldest are left out."""
 

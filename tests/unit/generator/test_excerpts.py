@@ -73,3 +73,16 @@ def test_a_model_is_not_asked_for_what_is_known_to_be_missing(question: str) -> 
     declined = excerpt(Task(question, (TABLE, PROSE), date(2031, 9, 1), evidence_incomplete=True), 400)
     assert isinstance(declined, Decline)
     assert declined.detail
+
+
+def test_a_small_model_is_not_asked_what_the_extractive_reader_declines() -> None:
+    task = Task("How many ferries did Harrow Lines charter in Norway?", (TABLE, PROSE), date(2031, 9, 1))
+    assert isinstance(excerpt(task, 400, True), Decline)
+    assert isinstance(excerpt(task, 400), Task)
+    asked = Task("What was Harrow Lines' operating income in the six months ended June 30, 2031?", (TABLE,), task.as_of)
+    assert isinstance(excerpt(asked, 400, True), Task)
+
+
+def test_passages_may_stay_whole() -> None:
+    task = Task("What was Harrow Lines' operating income?", (TABLE, PROSE), date(2031, 9, 1))
+    assert excerpt(task, 0, True) == task

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens
 from quelea_generator.core.chat.prompt import build_prompt, context_line, fit_evidence, versions
 from quelea_generator.core.chat.prompt_files import prompt_file
@@ -209,3 +210,13 @@ def test_a_wording_that_does_not_fit_is_passed_over_and_the_version_says_so(old:
     task = replace(ENGLISH, edits=(edited("en", old, new),))
     prompt = build_prompt(task, evidence_tokens=1000, history_tokens=100)
     assert prompt == build_prompt(ENGLISH, evidence_tokens=1000, history_tokens=100)
+
+
+@pytest.mark.parametrize("task", [ENGLISH, CHINESE])
+def test_a_small_model_is_told_little_and_nothing_of_declining(task: Task) -> None:
+    whole = build_prompt(task, evidence_tokens=1000, history_tokens=100)
+    short = build_prompt(task, evidence_tokens=1000, history_tokens=100, name="short_answer")
+    assert short.numbers == whole.numbers
+    assert estimate_tokens(short.messages[0].content) < 0.5 * estimate_tokens(whole.messages[0].content)
+    assert not any(refusal in message.content for refusal in REFUSALS.values() for message in short.messages)
+    assert short.version in versions("short_answer").split(",")

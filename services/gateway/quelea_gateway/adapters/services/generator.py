@@ -44,7 +44,7 @@ _RENEW_SECONDS = 10.0
 _INFO_SECONDS = 1.0
 _AGAIN_SECONDS = 1.0
 _PROMPTS_SECONDS = 5.0
-_EDITABLE = ("answer", "rewrite")
+_EDITABLE = ("answer", "short_answer", "rewrite")
 """Templates for which a request may bring another wording."""
 _FINEST_MS, _COARSEST_MS, _STEP_MS = 20, 50, 10
 _STREAMS_A_STEP = 3
@@ -110,7 +110,7 @@ def request_of(
         tenant=question.tenant,
         figures=[_figure_to_wire(figure, evidence) for figure in figures],
         joined=True,
-        prompts=_edits(prompts, "answer"),
+        prompts=[*_edits(prompts, "answer"), *_edits(prompts, "short_answer")],
     )
 
 

@@ -13,7 +13,7 @@ from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import TooLarge
 
 from quelea_generator.core.chat.chat_model import ChatModel, TokenCount
-from quelea_generator.core.chat.prompt import Message, Prompt, build_prompt
+from quelea_generator.core.chat.prompt import AnswerTemplate, Message, Prompt, build_prompt
 from quelea_generator.core.model import Task
 
 _PER_MESSAGE = 8
@@ -57,6 +57,7 @@ class Budget:
         history_tokens: Most of earlier turns.
         safety: What an estimate is multiplied by where nobody counts, or where its room need not be known exactly.
         context_tokens: The context of a model whose endpoint does not tell it; 0: then nothing is cut for it.
+        template: Of the prompts.
     """
 
     def __init__(
@@ -67,12 +68,14 @@ class Budget:
         history_tokens: int,
         safety: float = 1.5,
         context_tokens: int = 0,
+        template: AnswerTemplate = "answer",
     ) -> None:
         self._chat = chat
         self._evidence_tokens = evidence_tokens
         self._history_tokens = history_tokens
         self._safety = safety
         self._context_tokens = context_tokens
+        self._template: AnswerTemplate = template
         self._ratios: dict[str, float] = {}
 
     async def fit(self, task: Task, *, model: str, max_tokens: int, exactly: bool = False) -> FittedPrompt:
@@ -167,17 +170,19 @@ class Budget:
     def _build(self, task: Task, room: int | None) -> tuple[Prompt, bool]:
         """The prompt for so many estimated tokens, and whether it cannot be made smaller."""
         history = self._history_tokens
-        prompt = build_prompt(task, evidence_tokens=self._evidence_tokens, history_tokens=history)
+        prompt = build_prompt(task, evidence_tokens=self._evidence_tokens, history_tokens=history, name=self._template)
         if room is None or _estimated(prompt.messages) <= room:
             return prompt, False
         task = replace(task, history=task.history[len(task.history) - (len(prompt.messages) - 2) :])
         while True:
-            rest = _estimated(build_prompt(task, evidence_tokens=0, history_tokens=history).messages)
+            rest = _estimated(
+                build_prompt(task, evidence_tokens=0, history_tokens=history, name=self._template).messages
+            )
             if room - rest >= _LEAST_EVIDENCE or not task.history:
                 break
             task = replace(task, history=task.history[1:])
         evidence = min(self._evidence_tokens, max(room - rest, _LEAST_EVIDENCE))
-        prompt = build_prompt(task, evidence_tokens=evidence, history_tokens=history)
+        prompt = build_prompt(task, evidence_tokens=evidence, history_tokens=history, name=self._template)
         return prompt, room - rest <= _LEAST_EVIDENCE
 
 

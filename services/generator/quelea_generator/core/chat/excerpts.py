@@ -26,15 +26,22 @@ _LEAST = 0.4
 """A further line must score at least this part of the best."""
 
 
-def excerpt(task: Task, tokens: int) -> Task | Decline:
+def excerpt(task: Task, tokens: int, decline: bool = False) -> Task | Decline:
     """The task with its evidence cut to the best rows and sentences, in so many estimated tokens; order is kept.
 
     A passage without such a line is left out. Where there is none in any, the task comes back as it was. Where the
     caller knows that a company or period is missing, and no line states what is asked of it, this says why not: small
     models answer from what is nearest.
+
+    Args:
+        task: With whole passages.
+        tokens: Of all lines together; 0: the passages stay whole.
+        decline: Say why not wherever the extractive reader would: for models that are not told how to decline.
     """
-    if task.evidence_incomplete and (decline := answer(task).decline):
-        return decline
+    if (decline or task.evidence_incomplete) and (why := answer(task).decline):
+        return why
+    if not tokens:
+        return task
     query = read_question(task)
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.instructions import reads_like_instructions, strip_invisible
@@ -44,9 +45,14 @@ class Prompt:
     numbers: tuple[int, ...]
 
 
-def versions() -> str:
+AnswerTemplate = Literal["answer", "short_answer"]
+"""What a model is told: everything, or the little that a small one follows. The short one asks for plain figures and
+does not say how to decline: small models then decline what they could answer."""
+
+
+def versions(name: AnswerTemplate = "answer") -> str:
     """The versions of the answer's templates, as GetInfo reports them."""
-    return prompt_files.versions("answer")
+    return prompt_files.versions(name)
 
 
 def escape_passage(text: str) -> str:
@@ -115,10 +121,10 @@ def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
     return kept[::-1]
 
 
-def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
+def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int, name: AnswerTemplate = "answer") -> Prompt:
     """The messages for a task, in the language of its question."""
     language = language_of(task.question)
-    template = template_for("answer", language, task.edits)
+    template = template_for(name, language, task.edits)
     warning = template.parts["warning"]
     chosen = fit_evidence(task.evidence, evidence_tokens, warning)
     shown = {item.number for item, _ in chosen}

@@ -12,7 +12,7 @@ from quelea_kit.errors import TooLarge
 from quelea_generator.core.chat.budget import Budget, FittedPrompt
 from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece, ChatRequest
 from quelea_generator.core.chat.citations import MarkerFilter, best_support
-from quelea_generator.core.chat.prompt import Prompt, versions
+from quelea_generator.core.chat.prompt import AnswerTemplate, Prompt, versions
 from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
 
@@ -30,6 +30,7 @@ class ModelReader:
         context_tokens: The model's context where its endpoint does not tell it; 0: unknown.
         excerpt: Cuts a task's evidence to the lines that matter, for a model that reads slowly, or says why it need
             not be asked; None: whole passages.
+        template: Of its prompts.
     """
 
     name = "openai"
@@ -45,6 +46,7 @@ class ModelReader:
         token_safety: float = 1.5,
         context_tokens: int = 0,
         excerpt: Callable[[Task], Awaitable[Task | Decline]] | None = None,
+        template: AnswerTemplate = "answer",
     ) -> None:
         self._chat = chat
         self._excerpt = excerpt
@@ -54,12 +56,13 @@ class ModelReader:
             history_tokens=history_tokens,
             safety=token_safety,
             context_tokens=context_tokens,
+            template=template,
         )
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._context_tokens = context_tokens
         self.model = chat.model
-        self.prompt_version = versions()
+        self.prompt_version = versions(template)
 
     @property
     def context_tokens(self) -> int:
