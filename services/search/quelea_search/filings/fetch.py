@@ -19,9 +19,9 @@ from quelea_kit.reach import bound_id, id_in, place_of
 from quelea_search import wire
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
+from quelea_search.core import records
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.web.page_source import provisional_id
-from quelea_search.filings import order
 from quelea_search.filings.adapters.door import Door, NotRecorded, Session
 from quelea_search.filings.adapters.edgar_index import read_index
 from quelea_search.filings.core import cninfo, edgar
@@ -296,7 +296,7 @@ class FilingFetch:
             updated=now,
             given=wire.given_to_text(said),
             lane=lane,
-            filing=order.encode(how),
+            filing=records.encode(how),
             tenant=tenant,
             collection=wanted.collection,
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 from urllib.parse import quote as url_quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -139,6 +140,15 @@ def page_url(base: str, citation: Citation) -> str:
 def page_address(base: str, document_id: str, page: int, start: int, end: int) -> str:
     """Where a span of a page opens, marked."""
     return f"{base}/v1/documents/{url_quote(document_id, safe='')}/pages/{page}?start={start}&end={end}#quote"
+
+
+def place_link(base: str) -> Callable[[Mapping[str, Any]], str]:
+    """What gives the address of a place in a document, as an exported answer names it."""
+
+    def link(place: Mapping[str, Any]) -> str:
+        return page_address(base, place["document_id"], place["page"], place["start"], place["end"])
+
+    return link
 
 
 @router.get(
