@@ -67,7 +67,7 @@ class ConversationsOut(ListOut):
 class SavedThumbOut(BaseModel):
     """A thumb on a saved answer."""
 
-    id: str = Field(default="", description="As DELETE /v1/feedback/{id} takes it; empty of an earlier version's.")
+    id: str = Field(description="As DELETE /v1/feedback/{id} takes it.")
     thumb: Thumb
     why: str
     reasons: list[Reason]
@@ -236,7 +236,7 @@ def _title(body: ConversationIn) -> str:
     check_length(body.title, "title", MOST_TITLE)
     title = " ".join(body.title.split())
     if not title:
-        raise InvalidInput("title is empty; send the first question, say.", details={"field": "title"})
+        raise InvalidInput("title is empty; send, for example, the first question.", details={"field": "title"})
     return title
 
 
