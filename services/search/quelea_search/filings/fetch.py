@@ -124,7 +124,7 @@ class FilingFetch:
         door = self._door
         if door is None:
             raise Conflict(
-                "Filings are not fetched here; start Quelea with `quelea up --fetch`, or set "
+                "Fetching filings is off; start Quelea with `quelea up --fetch`, or set "
                 "QUELEA_SEARCH_FILINGS_DOOR and QUELEA_SEARCH_FILINGS_DOOR_DATA.",
                 details={"setting": "QUELEA_SEARCH_FILINGS_DOOR"},
             )
@@ -147,7 +147,7 @@ class FilingFetch:
                     company, filings = await look(session, wanted, span)
         except TimeoutError:
             raise DeadlineExceeded(
-                f"What {wanted.company[:80]!r} has filed was not found out within {seconds:g} s; ask for fewer "
+                f"The filings of {wanted.company[:80]!r} could not be listed within {seconds:g} s; ask for fewer "
                 "years or forms, or try again later.",
                 details={"behind": wanted.source.value},
             ) from None
