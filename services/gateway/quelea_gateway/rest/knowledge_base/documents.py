@@ -25,7 +25,7 @@ from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.knowledge_base.jobs import iso
-from quelea_gateway.rest.knowledge_base.page_view import render, span_of, wants_html
+from quelea_gateway.rest.knowledge_base.page_view import PageOut, SpanOut, render, span_of, wants_html
 from quelea_gateway.rest.state import gateway_of, in_collections, principal_of
 from quelea_gateway.rights import deletable
 
@@ -105,31 +105,6 @@ class DeletedOut(BaseModel):
         description="Saved answers and thumbs that name it, could not be read, and are as they were; the gateway's log "
         "names their files (`not_forgotten`).",
     )
-
-
-class SpanOut(BaseModel):
-    """text[start:end], in Unicode code points."""
-
-    start: int
-    end: int
-
-
-class PageOut(BaseModel):
-    """The parsed text of one page."""
-
-    document_id: str
-    page: int
-    pages: int
-    text: str
-    title: str
-    uri: str
-    published: str
-    company: str
-    period: str
-    document_type: str
-    language: str
-    provenance: str = Field(description="web: it was fetched from `uri`; else `uri` and `published` are as uploaded.")
-    span: SpanOut | None
 
 
 def page_url(base: str, citation: Citation) -> str:
