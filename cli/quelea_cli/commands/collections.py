@@ -29,7 +29,7 @@ def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False)
 @collections_app.command("create")
 def create(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
-    title: Annotated[str, typer.Option(help="What people call it.")] = "",
+    title: Annotated[str, typer.Option(help="Name that people see.")] = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -45,7 +45,7 @@ def create(
 
 @collections_app.command("delete")
 def delete(
-    name: Annotated[str, typer.Argument(help="Of the collection.")],
+    name: Annotated[str, typer.Argument(help="Name of the collection.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether its documents may go too.")] = False,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",

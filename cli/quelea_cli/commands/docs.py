@@ -48,7 +48,7 @@ def docs(
 
 @docs_app.command("list")
 def list_documents(limit: Limit = 1000, url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
-    """Every document, with company, period and date."""
+    """List the documents, with company, period and date."""
     with connect(url, api_key) as gateway:
         documents, total = all_documents(gateway, limit)
     if as_json:
@@ -100,7 +100,7 @@ def show_document(
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
-    """What is known of a document, or the text of one of its pages."""
+    """Show what is known of a document, or the text of one of its pages."""
     path = f"/v1/documents/{document_id}" + (f"/pages/{page}" if page else "")
     with connect(url, api_key) as gateway:
         found = gateway.request("GET", path)

@@ -41,7 +41,7 @@ def facts(
     quarters: Annotated[bool, typer.Option("--quarters", help="Quarters instead of years.")] = False,
     parent: Annotated[bool, typer.Option("--parent", help="The parent company alone.")] = False,
     doubtful: Annotated[
-        bool, typer.Option("--doubtful", help="Figures too that break an identity, or were restated.")
+        bool, typer.Option("--doubtful", help="Include figures that do not add up with the others, or were restated.")
     ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     xlsx: Annotated[

@@ -153,7 +153,9 @@ def ingest(
     ] = "",
     keep_watch: Annotated[
         bool,
-        typer.Option("--watch", help="Stay, and put in what is new or changes below the folders, until Ctrl-C."),
+        typer.Option(
+            "--watch", help="Keep running until Ctrl-C, and send every file that is new or changes below the folders."
+        ),
     ] = False,
     collection: Into = "",
     url: Url = DEFAULT_URL,

@@ -26,7 +26,7 @@ def jobs(
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
-    """Uploads and web pages on their way, those that failed, and `quelea jobs replay` to try these once more."""
+    """List the jobs of uploads and web pages, or show one; `quelea jobs replay` tries failed ones again."""
     given = ids or []
     replaying = bool(given) and given[0] == _REPLAY
     if replaying and bool(given[1:]) == everything:

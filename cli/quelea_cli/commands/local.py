@@ -19,7 +19,9 @@ from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir
 from quelea_cli.output import consoles, print_json, say
 from quelea_cli.stack.home import Home
 
-keys_app = typer.Typer(help="API keys of a stack on this machine.", no_args_is_help=True)
+keys_app = typer.Typer(
+    help="Make, list, rotate and revoke the API keys of a stack on this machine.", no_args_is_help=True
+)
 
 _MANIFEST = "quelea-backup.json"
 _FORMAT = 1
@@ -31,7 +33,7 @@ Name = Annotated[str, typer.Argument(help="Name of the key.")]
 @keys_app.command("create")
 def create_key(
     name: Name,
-    tenant: Annotated[str, typer.Option(help="Whose key it is: nothing of another tenant is there for it.")] = "",
+    tenant: Annotated[str, typer.Option(help="Tenant that the key belongs to; it sees nothing of any other.")] = "",
     right: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,7 +49,7 @@ def create_key(
             "key of the default tenant without --right.",
         ),
     ] = None,
-    days: Annotated[float, typer.Option(help="After which it opens nothing; 0: never.")] = 0,
+    days: Annotated[float, typer.Option(help="Days until it expires; 0: never.")] = 0,
     home: HomeDir = DEFAULT_HOME,
     as_json: AsJson = False,
 ) -> None:
@@ -60,17 +62,14 @@ def create_key(
     _show_key(name, _keys(home, "create", name, f"--days={days:g}", *options), as_json)
 
 
-keys_app.command("add", help="The same as create.")(create_key)
-
-
 @keys_app.command("rotate")
 def rotate_key(
     name: Name,
-    overlap: Annotated[float, typer.Option(metavar="HOURS", help="How long the old one opens as well.")] = 24,
+    overlap: Annotated[float, typer.Option(metavar="HOURS", help="How long the old secret still works.")] = 24,
     home: HomeDir = DEFAULT_HOME,
     as_json: AsJson = False,
 ) -> None:
-    """Make a new secret for a key and print it; for some hours the old one opens too."""
+    """Make a new secret for a key and print it; the old one still works for --overlap hours."""
     _show_key(name, _keys(home, "rotate", name, f"--overlap={overlap:g}"), as_json)
 
 
@@ -85,7 +84,7 @@ def _show_key(name: str, key: str, as_json: bool) -> None:
 
 @keys_app.command("list")
 def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """The keys: id, tenant, rights, when they were made, expire and were last used."""
+    """List the keys: id, tenant, rights, when each was made, expires and was last used."""
     if as_json:
         print_json(json.loads(_keys(home, "list", "--json")))
         return
@@ -95,21 +94,27 @@ def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
 
 @keys_app.command("revoke")
 def revoke_key(name: Name, home: HomeDir = DEFAULT_HOME) -> None:
-    """Make a key worthless at once."""
+    """Revoke a key: from now on it opens nothing."""
     _keys(home, "revoke", name)
     say(consoles()[0], f"The key of {name} no longer opens anything.")
 
 
 def audit(
-    subject: Annotated[str, typer.Option(help="Name of a key, or person:… of somebody who signed in.")] = "",
-    tenant: Annotated[str, typer.Option(help="Of this tenant.")] = "",
-    act: Annotated[str, typer.Option(help="asked, saw, exported, uploaded, changed, deleted, ran, refused, …")] = "",
-    objects: Annotated[str, typer.Option("--object", help="Id of a document, run or job; name of a company.")] = "",
-    outcome: Annotated[str, typer.Option(help="ok, refused, failed, ended or cut.")] = "",
-    request: Annotated[str, typer.Option(help="Id of a call, as X-Request-Id has it.")] = "",
+    subject: Annotated[
+        str, typer.Option(help="Only by this key (its name), or by this person who signed in (person:…).")
+    ] = "",
+    tenant: Annotated[str, typer.Option(help="Only of this tenant.")] = "",
+    act: Annotated[
+        str, typer.Option(help="Only this kind: asked, saw, exported, uploaded, changed, deleted, ran, refused, …")
+    ] = "",
+    objects: Annotated[
+        str, typer.Option("--object", help="Only about this document, run or job (its id), or this company (its name).")
+    ] = "",
+    outcome: Annotated[str, typer.Option(help="Only what ended so: ok, refused, failed, ended or cut.")] = "",
+    request: Annotated[str, typer.Option(help="Only this call: its id, as X-Request-Id has it.")] = "",
     since: Annotated[str, typer.Option(help="From this time on: 2026-11-27, 2026-11-27T09:00.")] = "",
     until: Annotated[str, typer.Option(help="Before this time.")] = "",
-    last: Annotated[int, typer.Option(help="The newest so many; 0: all.")] = 0,
+    last: Annotated[int, typer.Option(help="Show at most this many, the newest; 0: all.")] = 0,
     directory: Annotated[Path | None, typer.Option("--dir", help="Folder of the log; default: the home's.")] = None,
     home: HomeDir = DEFAULT_HOME,
     as_json: AsJson = False,

@@ -64,7 +64,7 @@ def export(
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
 ) -> None:
-    """Write all that a run, or a fetch of filings, asked for into one file."""
+    """Write the recorded calls of a run, or of a fetch of filings, to one file."""
     with connect(url, api_key) as gateway:
         place = "/v1/fetch" if run.startswith("fetch-") else "/v1/agent/runs"
         data = gateway.download(f"{place}/{run}/bundle")

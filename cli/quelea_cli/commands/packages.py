@@ -19,7 +19,7 @@ def evaluate(context: typer.Context) -> None:
 
 
 def calibrate(context: typer.Context) -> None:
-    """Compute the gate's c from a file of positive pairs: `quelea calibrate PAIRS`."""
+    """Compute the gate's threshold c from a file of positive pairs: `quelea calibrate PAIRS`."""
     _run(_EVALUATION, ["calibrate", *context.args], "quelea")
 
 

@@ -17,7 +17,7 @@ from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import Json, consoles, minute, print_json, say
 
-prompts = typer.Typer(help="The prompt templates and their versions.", no_args_is_help=True)
+prompts = typer.Typer(help="Show, change and try the prompt templates.", no_args_is_help=True)
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 _STYLES = {"same": "", "removed": "red", "added": "green"}
 
@@ -190,7 +190,7 @@ def activate(
 def roll_back(
     name: Name, language: Lang, url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False
 ) -> None:
-    """Put in force what was before; repeated, it goes back to the built-in text."""
+    """Put the version before in force again; repeated, it goes back to the built-in text."""
     with connect(url, api_key) as gateway:
         now = gateway.request("POST", f"{_path(name, language)}/roll-back")
     _say_active(now, as_json)

@@ -44,7 +44,7 @@ def _stop(place: Home, record: StackRecord) -> None:
 
 
 def status(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """What runs in a home: every process with its state and restarts."""
+    """Show what runs in a home: every process with its state and restarts."""
     place = Home(home)
     record = place.read()
     runs = bool(record and is_same_process(record.pid, record.started))

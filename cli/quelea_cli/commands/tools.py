@@ -65,7 +65,7 @@ def show_tool(
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
-    """How to call a tool: parameters, columns of its result, example, first rows."""
+    """Show how to call a tool: parameters, columns of its result, example, first rows."""
     with connect(url, api_key) as gateway:
         tool = gateway.request("GET", f"/v1/tools/{quote(name, safe='')}")
     if as_json:
@@ -79,7 +79,7 @@ def show_tool(
 
 @tools_app.command("categories")
 def list_categories(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
-    """The categories and how many tools each has."""
+    """List the categories and how many tools each has."""
     with connect(url, api_key) as gateway:
         found = gateway.request("GET", "/v1/tools/categories")
     if as_json:

@@ -10,14 +10,14 @@ from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Into, Url, connect
 from quelea_cli.output import Json, consoles, documents_of, minute, print_json, say
 
 WATCHES = "/v1/watches"
-watch = typer.Typer(help="Keep companies fresh: their new filings come by themselves.", no_args_is_help=True)
+watch = typer.Typer(help="Watch companies: their new filings are fetched as they appear.", no_args_is_help=True)
 
 
 @watch.command("add")
 def add(
     companies: Annotated[list[str], typer.Argument(help="As for `quelea fetch`; several at once.", show_default=False)],
-    forms: Annotated[str, typer.Option(help="With commas, as for `quelea fetch --forms` or `--reports`.")] = "",
-    years: Annotated[int, typer.Option(help="Fetch at once what was filed within so many years.", min=1, max=20)] = 1,
+    forms: Annotated[str, typer.Option(help="Separated by commas, as for `quelea fetch --forms` or `--reports`.")] = "",
+    years: Annotated[int, typer.Option(help="How many years back to fetch at once.", min=1, max=20)] = 1,
     collection: Into = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
@@ -59,7 +59,7 @@ def remove(
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
 ) -> None:
-    """Watch companies no more; their documents stay."""
+    """Stop watching companies; their documents stay."""
     with connect(url, api_key) as gateway:
         for one in ids:
             gateway.request("DELETE", f"{WATCHES}/{one}")

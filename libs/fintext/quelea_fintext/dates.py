@@ -61,9 +61,10 @@ def month_name(month: int, language: str) -> str:
 def parse_iso(text: str) -> date | None:
     """YYYY-MM-DD, or None for anything else."""
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
+    return day if len(text) == 10 and text[7] == "-" else None  # it takes 20240203 and 2024-W05-6 as well
 
 
 def months_later(day: date, months: int) -> date | None:

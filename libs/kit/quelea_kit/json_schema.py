@@ -29,12 +29,12 @@ def read_schema(text: str, field: str = "json_schema") -> dict[str, Any]:
     try:
         schema = json.loads(text)
         if not isinstance(schema, dict):
-            raise InvalidInput("The JSON schema is no JSON object.", details={"field": field})
+            raise InvalidInput("The JSON schema is not a JSON object.", details={"field": field})
         validator_for(schema).check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise InvalidInput(f"{field} is no JSON schema: {error.message[:200]}", details={"field": field}) from error
+        raise InvalidInput(f"{field} is not a JSON schema: {error.message[:200]}", details={"field": field}) from error
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("The JSON schema is no JSON.", details={"field": field}) from error
+        raise InvalidInput("The JSON schema is not JSON.", details={"field": field}) from error
     return schema
 
 

@@ -1,4 +1,4 @@
-"""The length and form of texts that callers send: one check for every way in.
+"""The length and form of texts, and the days, that callers send: one check for every way in.
 
 Every reader of a question normalises it first (NFKC), which makes some characters eighteen (ﷺ), and sorts runs of
 combining marks in time that grows with the square of the run. So the length that counts is the one after normalising,
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from datetime import date
 from itertools import groupby
 
 from quelea_kit.errors import InvalidInput, TooLarge
@@ -49,6 +50,19 @@ def check_length(text: str | Iterable[str], field: str, most: int) -> None:
         normalised = sum(map(normalised_length, texts))
         if normalised > most:
             raise _too_long(field, f"{normalised:,} characters after Unicode normalisation (NFKC)", most)
+
+
+def check_day(text: str, field: str) -> date | None:
+    """The day of a field, None where it is empty. Raises InvalidInput."""
+    if not text:
+        return None
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or day.isoformat() != text:  # it takes 20240203 and 2024-W05-6 as well
+        raise InvalidInput(f"{field} must be YYYY-MM-DD, got {text[:40]!r}.", details={"field": field})
+    return day
 
 
 def normalised_length(text: str) -> int:

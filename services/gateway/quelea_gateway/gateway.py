@@ -367,44 +367,46 @@ def _of_gateway(act: audit.Act) -> audit.Record:
     return audit.Record(secrets.token_hex(8), "gateway", "", audit.Action(act, "gateway"))
 
 
+def _place(settings: Settings, url: str, name: str) -> tuple[str, Disk | None]:
+    """Where a store is, beside the runs unless the settings name a place of its own, and the volume of a folder."""
+    url = url or f"{settings.runs_url.rstrip('/')}/{name}"
+    folder = local_folder(url)
+    return url, Disk(folder, settings) if folder else None
+
+
 def build_feedback(settings: Settings) -> FeedbackStore:
     """The store of thumbs that the settings choose. Raises InvalidInput when nothing speaks its address."""
-    url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
-    folder = local_folder(url)
-    return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+    url, disk = _place(settings, settings.feedback_url, "feedback")
+    return FeedbackStore(url, most=settings.feedback_per_key, disk=disk)
 
 
 def build_conversations(settings: Settings) -> ConversationStore:
     """The store of conversations that the settings choose. Raises InvalidInput when nothing speaks its address."""
-    url = settings.conversations_url or f"{settings.runs_url.rstrip('/')}/conversations"
-    folder = local_folder(url)
+    url, disk = _place(settings, settings.conversations_url, "conversations")
     return ConversationStore(
         url,
         most=settings.conversations_per_key,
         turns=settings.conversation_turns,
-        disk=Disk(folder, settings) if folder else None,
+        disk=disk,
     )
 
 
 def build_usage(settings: Settings) -> UsageStore:
     """The store of usage that the settings choose. Raises InvalidInput when nothing speaks its address."""
-    url = settings.usage_url or f"{settings.runs_url.rstrip('/')}/usage"
-    folder = local_folder(url)
-    return UsageStore(url, keep_days=settings.usage_days, disk=Disk(folder, settings) if folder else None)
+    url, disk = _place(settings, settings.usage_url, "usage")
+    return UsageStore(url, keep_days=settings.usage_days, disk=disk)
 
 
 def build_prompt_store(settings: Settings) -> PromptStore:
     """The store of prompts that the settings choose. Raises InvalidInput when nothing speaks its address."""
-    url = settings.prompts_url or f"{settings.runs_url.rstrip('/')}/prompts"
-    folder = local_folder(url)
-    return PromptStore(url, most=settings.prompt_versions, disk=Disk(folder, settings) if folder else None)
+    url, disk = _place(settings, settings.prompts_url, "prompts")
+    return PromptStore(url, most=settings.prompt_versions, disk=disk)
 
 
 def build_evaluations(settings: Settings) -> EvaluationStore:
     """The store of evaluations that the settings choose. Raises InvalidInput when nothing speaks its address."""
-    url = settings.evaluations_url or f"{settings.runs_url.rstrip('/')}/evaluations"
-    folder = local_folder(url)
-    return EvaluationStore(url, queue=settings.evaluation_queue, disk=Disk(folder, settings) if folder else None)
+    url, disk = _place(settings, settings.evaluations_url, "evaluations")
+    return EvaluationStore(url, queue=settings.evaluation_queue, disk=disk)
 
 
 def build_gate(settings: Settings) -> GateFiles:

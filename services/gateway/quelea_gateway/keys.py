@@ -171,9 +171,9 @@ def create(
     if not name or len(name) > 64 or not name.isprintable():
         raise InvalidInput("The name of a key must have 1 to 64 printable characters.")
     if name.startswith(PERSON):
-        raise InvalidInput(f"A key cannot be named {PERSON}…: people who sign in are.")
+        raise InvalidInput(f"The name of a key must not begin with {PERSON!r}: people who sign in are named so.")
     if not 0 <= days <= _MOST_DAYS:
-        raise InvalidInput(f"A key is for 1 to {_MOST_DAYS} days; 0: for good.")
+        raise InvalidInput(f"days must be 1 to {_MOST_DAYS}, or 0 for a key that does not expire.")
     key = PREFIX + secrets.token_urlsafe(32)
     if administrator is None:
         administrator = tenant == DEFAULT_TENANT and rights is None
@@ -372,14 +372,16 @@ def _record(folder: Path | None, act: audit.Act, name: str, key_id: str) -> None
 def main(arguments: list[str] | None = None) -> int:
     """The command line; exit code 1 with a sentence on failure."""
     parser = argparse.ArgumentParser(prog="python -m quelea_gateway.keys", description="API keys of the gateway.")
-    parser.add_argument("do", choices=["create", "add", "list", "rotate", "revoke"])
+    parser.add_argument("do", choices=["create", "list", "rotate", "revoke"])
     parser.add_argument("name", nargs="?", default="")
     parser.add_argument("--file", type=Path, default=Path(os.environ.get("QUELEA_GATEWAY_KEYS_FILE", "keys.json")))
-    parser.add_argument("--tenant", default=DEFAULT_TENANT, help="whose key it is")
+    parser.add_argument("--tenant", default=DEFAULT_TENANT, help="tenant that the key belongs to")
     parser.add_argument("--right", action="append", default=[], metavar="COLLECTION:RIGHT", help='"*:read", "us:write"')
     parser.add_argument("--administrator", action=argparse.BooleanOptionalAction, default=None)
-    parser.add_argument("--days", type=float, default=0, help="after which it opens nothing; 0: never")
-    parser.add_argument("--overlap", type=float, default=24, metavar="HOURS", help="how long the old secret opens too")
+    parser.add_argument("--days", type=float, default=0, help="days until it expires; 0: never")
+    parser.add_argument(
+        "--overlap", type=float, default=24, metavar="HOURS", help="how long the old secret still works"
+    )
     parser.add_argument("--json", action="store_true", help="the list as JSON")
     folder = os.environ.get("QUELEA_GATEWAY_AUDIT_DIR")
     parser.add_argument("--audit", type=Path, default=Path(folder) if folder else None, help="folder of the audit log")

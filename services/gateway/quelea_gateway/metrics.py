@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter as Counted
+from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
-from quelea_checker import Report
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_gateway.core.agent.model import Run
 from quelea_gateway.core.callers import audit
-from quelea_gateway.core.model import Answer, Kept
-from quelea_gateway.core.review.verdicts import Grounding
-from quelea_gateway.core.web.model import KeepOrder
+
+if TYPE_CHECKING:  # what they import takes most of a second, and `quelea keys` and `quelea audit` need none of it
+    from quelea_checker import Report
+
+    from quelea_gateway.core.agent.model import Run
+    from quelea_gateway.core.model import Answer, Kept
+    from quelea_gateway.core.review.verdicts import Grounding
+    from quelea_gateway.core.web.model import KeepOrder
 
 log = get_logger(__name__)
 

@@ -101,7 +101,7 @@ def _gguf(name: str, path: str) -> Path:
     except OSError as error:
         raise ValueError(f"{PREFIX}{name}: {path} cannot be read: {error.strerror}") from error
     if first != b"GGUF":
-        raise ValueError(f"{PREFIX}{name}: {path} is no GGUF file; llama.cpp reads no other")
+        raise ValueError(f"{PREFIX}{name}: {path} is not a GGUF file, and llama.cpp reads no other")
     return file
 
 

@@ -10,12 +10,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from quelea.generator.v1 import generator_pb2 as pb
-from quelea_fintext.dates import parse_iso
 from quelea_fintext.facts import FIGURE_FIELDS
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
 from quelea_kit.prompt_text import MOST_CHARS
-from quelea_kit.text_fields import check_length
+from quelea_kit.text_fields import check_day, check_length
 
 from quelea_generator.core.chat.chat_model import Function, FunctionCall
 from quelea_generator.core.chat.completion import CompletionRequest
@@ -220,12 +219,7 @@ def to_decline(decline: Decline | None) -> dict[str, Any]:
 
 def to_day(text: str) -> date:
     """A day, YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput."""
-    if not text:
-        return datetime.now(UTC).date()
-    day = parse_iso(text)
-    if day is None:
-        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {text[:20]!r}.")
-    return day
+    return check_day(text, "as_of") or datetime.now(UTC).date()
 
 
 def to_names(names: Sequence[str]) -> tuple[str, ...]:

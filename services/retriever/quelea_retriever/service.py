@@ -18,6 +18,7 @@ from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.files.disk import Disk
 from quelea_kit.metrics import LATENCY_BUCKETS
 from quelea_kit.paging import check_page_size, page_of
+from quelea_kit.text_fields import check_day
 
 from quelea_retriever import dual_write, wire
 from quelea_retriever.adapters.embedder import Embedding
@@ -103,7 +104,7 @@ class RetrieverServicer(EntryRpcs):
     ) -> retriever_pb2.SearchResponse:
         """Ranked passages for a query."""
         started, today = time.perf_counter(), datetime.now(UTC).date()
-        as_of = wire.day_in(request.as_of, "as_of") or today
+        as_of = check_day(request.as_of, "as_of") or today
         filters = _known_by(wire.filters_in(request.filters), as_of, today)
         question = Question(
             query=wire.query_in(request.query, self._settings.max_query_chars),
@@ -239,7 +240,7 @@ class RetrieverServicer(EntryRpcs):
         size = check_page_size(request.page_size)
         query = wire.fact_query_in(request, self._settings.max_query_chars)
         today = datetime.now(UTC).date()
-        as_of = wire.day_in(request.as_of, "as_of") or today
+        as_of = check_day(request.as_of, "as_of") or today
         found = await self._facts.find(_known_by(wire.filters_in(request.filters), as_of, today), query)
         page, token = page_of(found, lambda one: one.name, size, request.page_token)
         return retriever_pb2.ListFactsResponse(

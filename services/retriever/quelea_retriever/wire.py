@@ -9,19 +9,19 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_fintext.dates import parse_iso
 from quelea_fintext.facts import Fact, fact_fields
 from quelea_fintext.times.periods import ReportingPeriod
 from quelea_kit import reach
 from quelea_kit.errors import InvalidInput, PermissionDenied, TooLarge
+from quelea_kit.paging import unknown_token
 from quelea_kit.reach import DEFAULT_COLLECTION, check_name
-from quelea_kit.text_fields import check_length
+from quelea_kit.text_fields import check_day, check_length
 
 from quelea_retriever.core.figures.asked_figures import AskedFigure
 from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact, pack
@@ -87,14 +87,6 @@ def mode_in(mode: int) -> Mode:
     return _MODES[mode]
 
 
-def day_in(text: str, field: str) -> date | None:
-    """A date, None where there is none."""
-    day = parse_iso(text)
-    if text and day is None:
-        raise InvalidInput(f"{field} must be YYYY-MM-DD, got {text[:40]!r}.", details={"field": field})
-    return day
-
-
 def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
     """The filter; a field whose values are all blank is InvalidInput, not a filter that holds for everything."""
     fields: dict[str, Any] = {}
@@ -103,8 +95,8 @@ def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
         fields[field] = fold_all(values)
         if values and not fields[field]:
             raise InvalidInput(f"filters.{field} has only blank values.", details={"field": f"filters.{field}"})
-    since = day_in(filters.published_from, "filters.published_from")
-    until = day_in(filters.published_to, "filters.published_to")
+    since = check_day(filters.published_from, "filters.published_from")
+    until = check_day(filters.published_to, "filters.published_to")
     if since and until and since > until:
         raise InvalidInput(f"filters.published_from ({since}) is after filters.published_to ({until}).")
     return DocumentFilter(
@@ -142,8 +134,8 @@ def facts_in(document: common_pb2.Document) -> DocumentFacts:
 
 def metadata_in(said: common_pb2.DocumentMetadata, where: str) -> DocumentFacts:
     """What a document says of itself, as facts without an id; its dates must be dates."""
-    day_in(said.published, f"{where}.published")
-    day_in(said.period.end_date, f"{where}.period.end_date")
+    check_day(said.published, f"{where}.published")
+    check_day(said.period.end_date, f"{where}.period.end_date")
     return DocumentFacts(
         id="",
         title=said.title,
@@ -220,12 +212,13 @@ def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> P
 
 def fact_in(fact: common_pb2.Fact, where: str) -> Fact:
     """A fact whose value is a number, of a known statement and period."""
-    day_in(fact.period_start, f"{where}.facts.period_start")
+    check_day(fact.period_start, f"{where}.facts.period_start")
     try:
         number = Decimal(fact.value)
     except InvalidOperation:
         number = Decimal("nan")
-    if not number.is_finite() or fact.statement not in STATEMENTS or day_in(fact.period_end, f"{where}.facts") is None:
+    end = check_day(fact.period_end, f"{where}.facts.period_end")
+    if not number.is_finite() or fact.statement not in STATEMENTS or end is None:
         raise InvalidInput(f"{where} has a fact without a value, a statement or a period.")
     return Fact(**fact_fields(fact))
 
@@ -240,7 +233,7 @@ def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> Fact
     if len(request.concepts) > MAX_TEXTS:
         raise TooLarge(f"concepts has {len(request.concepts)} items; the limit is {MAX_TEXTS}.")
     for field in ("period_from", "period_to"):
-        day_in(getattr(request, field), field)
+        check_day(getattr(request, field), field)
     return FactQuery(
         names=tuple(texts_in(request.concepts, longest)),
         statements=frozenset(request.statements),
@@ -420,7 +413,7 @@ def page_token_in(token: str) -> tuple[str, str] | None:
         fetched, document_id = json.loads(base64.urlsafe_b64decode(token.encode()))
         return str(fetched), str(document_id)
     except (binascii.Error, ValueError, TypeError) as error:
-        raise InvalidInput("page_token is invalid; use one that this service returned.") from error
+        raise unknown_token() from error
 
 
 def list_key(facts: DocumentFacts) -> tuple[str, str]:

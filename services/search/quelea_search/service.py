@@ -211,18 +211,12 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         return is_ours, not is_ours
 
     async def _is_indexed(self, document_id: str) -> bool:
-        async for attempt in _while_away():
-            with attempt:
-                return await self._retriever.get(document_id) is not None
-        raise AssertionError("retry_context ends with a result or an error")
+        return await _while_away(self._retriever.get, document_id) is not None
 
     async def _unindex(self, document_id: str, *, known: bool) -> int:
-        async for attempt in _while_away():
-            with attempt:
-                if not known and await self._retriever.get(document_id) is None:
-                    raise no_document()
-                return await self._retriever.delete(document_id)
-        raise AssertionError("retry_context ends with a result or an error")
+        if not known and not await self._is_indexed(document_id):
+            raise no_document()
+        return await _while_away(self._retriever.delete, document_id)
 
     async def GetInfo(self, request: pb.GetInfoRequest, context: Context) -> pb.GetInfoResponse:  # noqa: N802  # gRPC name
         """Limits, formats, queue."""
@@ -287,11 +281,10 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, OriginalRpcs, search
         return wire.job_to_wire(job, workers=workers)
 
 
-def _while_away() -> AsyncIterator[stamina.Attempt]:
-    """Tries while the retriever is away."""
-    return stamina.retry_context(
-        on=Unavailable, attempts=None, timeout=_RETRIEVER_BACK_SECONDS, wait_initial=0.1, wait_max=1.0
-    ).__aiter__()
+_while_away = stamina.AsyncRetryingCaller(
+    attempts=None, timeout=_RETRIEVER_BACK_SECONDS, wait_initial=0.1, wait_max=1.0
+).on(Unavailable)
+"""Calls what it is given until the retriever answers."""
 
 
 def _place(header: dict[str, Any]) -> str:

@@ -10,10 +10,9 @@ from google.protobuf.json_format import MessageToDict, MessageToJson, Parse, Par
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
-from quelea_fintext.dates import parse_iso
 from quelea_fintext.times.periods import ReportingPeriod
-from quelea_kit.errors import InvalidInput
 from quelea_kit.reach import id_in
+from quelea_kit.text_fields import check_day
 
 from quelea_search.core.collections import Collection
 from quelea_search.core.jobs import Job, JobState, Lane
@@ -104,10 +103,8 @@ def stamp(seconds: float) -> Timestamp:
 
 def check_days(metadata: common_pb2.DocumentMetadata) -> None:
     """InvalidInput for a day that does not exist; the retriever would refuse it too, but after the file was read."""
-    for field, text in (("published", metadata.published), ("period.end_date", metadata.period.end_date)):
-        day = parse_iso(text)
-        if text and (day is None or day.isoformat() != text):
-            raise InvalidInput(f'{field} is "{text[:40]}"; it must be a date as YYYY-MM-DD.', details={"field": field})
+    check_day(metadata.published, "published")
+    check_day(metadata.period.end_date, "period.end_date")
 
 
 def given_to_text(metadata: common_pb2.DocumentMetadata) -> str:

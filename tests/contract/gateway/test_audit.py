@@ -1,8 +1,6 @@
 """Every way to call is recorded as the table says; what must be recorded and cannot be, is not served."""
 
 import contextlib
-import errno
-import os
 
 import httpx2
 import pytest
@@ -19,6 +17,7 @@ from quelea_gateway.testing import standing
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import Unauthenticated, Unavailable
 from quelea_kit.testing import wait_until_async
+from support.broken_disk import BrokenDisk
 
 QUESTION = "What were Apple's total net sales?"
 ASK = {"question": QUESTION}
@@ -190,18 +189,6 @@ async def test_grpc_calls_by_their_outcome(tmp_path):
     ]  # fmt: skip
     assert [one.get("subject") for one in found] == ["desk", None, "desk"]
     assert found[2]["objects"] == {"id": "nothing"}
-
-
-class BrokenDisk:
-    def __init__(self, monkeypatch):
-        self.failing = False
-        self._real = os.fsync
-        monkeypatch.setattr(audit_log.os, "fsync", self)
-
-    def __call__(self, fd):
-        if self.failing:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        self._real(fd)
 
 
 async def test_nothing_is_served_unrecorded_where_that_is_set(tmp_path, monkeypatch):

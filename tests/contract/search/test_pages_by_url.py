@@ -10,9 +10,8 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, InvalidInput, PermissionDenied
 from quelea_search.adapters.jobs_redis import LeaseLost
-from quelea_search.core import jobs
+from quelea_search.core import jobs, records
 from quelea_search.core.jobs import JobState
-from quelea_search.core.web import page_source
 from quelea_search.core.web.errors import BadStatus, FetchFailed, PageTimeout, RefusedByRobots
 from quelea_search.core.web.page_source import PageSource
 from quelea_search.jobs.ingest_job import run_job
@@ -141,7 +140,7 @@ async def test_a_lost_worker_does_not_fetch_twice(search_room) -> None:
     upload = search_room.blobs.upload(job.id)
     upload.write(TEXT)
     document_id = upload.commit()
-    page = page_source.encode(PageSource(URL, URL, URL, "text/plain", "", 1.0))
+    page = records.encode(PageSource(URL, URL, URL, "text/plain", "", 1.0))
     taken = search_room.store.take_id(claimed, document_id=document_id, uri=URL, page=page)
     assert (taken.state, taken.document_id) == (JobState.RUNNING, document_id)
     again = search_room.store.take_id(claimed, document_id=document_id, uri=URL, page=taken.page)

@@ -260,8 +260,8 @@ async def test_a_day_that_does_not_exist_is_refused_before_anything_is_stored(se
         yield pb.SubmitDocumentRequest(info=info)
         yield pb.SubmitDocumentRequest(chunk=b"text")
 
-    with pytest.raises(InvalidInput, match=r"published is .* must be a date as YYYY-MM-DD"):
+    with pytest.raises(InvalidInput, match=r"published must be YYYY-MM-DD"):
         await unary(search_room.stub.SubmitDocument(messages(), timeout=60))
-    with pytest.raises(InvalidInput, match="published is"):
+    with pytest.raises(InvalidInput, match="published must be YYYY-MM-DD"):
         await search_room.submit_url("https://example.com/a", published=day)
     assert search_room.files() == []

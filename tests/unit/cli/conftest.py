@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import typer.main
 from quelea_cli import __main__ as command_line
 
 CITATION = {
@@ -126,6 +128,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f": comment\n\nevent: {name}\ndata: {json.dumps(data)}\n\n".encode())
 
     do_GET = do_POST = do_DELETE = _serve  # noqa: N815  # the standard library's names
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_made_once() -> Iterator[None]:
+    """Typer makes all hundred commands anew in each call; a process has one, the tests some hundreds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.main.get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

@@ -7,14 +7,12 @@ import io
 import json
 import socket
 import stat
-import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_cli import __main__ as command_line
 from quelea_cli.commands.stack import Reader, model_file, reader_settings, sample_folder
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack import logs as logging
@@ -30,18 +28,6 @@ Run = Callable[..., tuple[int, str, str]]
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # handed to code that must refuse it
 
 
-@pytest.fixture
-def quelea(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["quelea", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            command_line.main()
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return call
-
-
 def filled(root: Path) -> Home:
     home = Home(root)
     home.create()
@@ -53,11 +39,11 @@ def filled(root: Path) -> Home:
     return home
 
 
-def test_a_backup_restores_everything_but_logs(tmp_path: Path, quelea: Run) -> None:
+def test_a_backup_restores_everything_but_logs(tmp_path: Path, run: Run) -> None:
     filled(tmp_path / "old")
     archive = tmp_path / "b.tar.gz"
-    assert quelea("backup", archive, "--home", tmp_path / "old")[0] == 0
-    code, out, _ = quelea("restore", archive, "--home", tmp_path / "new", "--json")
+    assert run("backup", archive, "--home", tmp_path / "old")[0] == 0
+    code, out, _ = run("restore", archive, "--home", tmp_path / "new", "--json")
     assert code == 0
     assert json.loads(out) == {"home": str(tmp_path / "new")}
     new = Home(tmp_path / "new")
@@ -67,19 +53,19 @@ def test_a_backup_restores_everything_but_logs(tmp_path: Path, quelea: Run) -> N
     assert not any(new.logs.iterdir())
 
 
-def test_a_running_stack_is_not_backed_up_and_data_are_not_overwritten(tmp_path: Path, quelea: Run) -> None:
+def test_a_running_stack_is_not_backed_up_and_data_are_not_overwritten(tmp_path: Path, run: Run) -> None:
     home = filled(tmp_path / "old")
     archive = tmp_path / "b.tar.gz"
     with home.locked():
-        code, _, err = quelea("backup", archive, "--home", home.root)
+        code, _, err = run("backup", archive, "--home", home.root)
     assert (code, "already runs" in err) == (1, True)
-    assert quelea("backup", archive, "--home", home.root)[0] == 0
-    code, _, err = quelea("restore", archive, "--home", home.root)
+    assert run("backup", archive, "--home", home.root)[0] == 0
+    code, _, err = run("restore", archive, "--home", home.root)
     assert (code, "already holds data" in err) == (EXIT_USAGE, True)
-    assert quelea("backup", archive, "--home", tmp_path / "none")[0] == EXIT_USAGE
+    assert run("backup", archive, "--home", tmp_path / "none")[0] == EXIT_USAGE
 
 
-def test_an_archive_that_is_none_of_ours_changes_nothing(tmp_path: Path, quelea: Run) -> None:
+def test_an_archive_that_is_none_of_ours_changes_nothing(tmp_path: Path, run: Run) -> None:
     for name, member in (("empty", None), ("other", "evil"), ("climb", "../outside")):
         archive = tmp_path / f"{name}.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
@@ -87,26 +73,26 @@ def test_an_archive_that_is_none_of_ours_changes_nothing(tmp_path: Path, quelea:
                 entry = tarfile.TarInfo(member)
                 entry.size = 1
                 tar.addfile(entry, io.BytesIO(b"x"))
-        assert quelea("restore", archive, "--home", tmp_path / "new")[0] == 1
+        assert run("restore", archive, "--home", tmp_path / "new")[0] == 1
     (tmp_path / "no.tar.gz").write_bytes(b"not an archive")
-    assert quelea("restore", tmp_path / "no.tar.gz", "--home", tmp_path / "new")[0] == 1
+    assert run("restore", tmp_path / "no.tar.gz", "--home", tmp_path / "new")[0] == 1
     assert not (tmp_path / "outside").exists()
 
 
-def test_keys_are_made_listed_and_revoked(tmp_path: Path, quelea: Run) -> None:
-    code, key, _ = quelea("keys", "create", "desk", "--home", tmp_path)
+def test_keys_are_made_listed_and_revoked(tmp_path: Path, run: Run) -> None:
+    code, key, _ = run("keys", "create", "desk", "--home", tmp_path)
     assert code == 0
     assert len(key.strip()) > 30
     assert key.strip() not in Home(tmp_path).keys.read_text()
-    assert quelea("keys", "create", "desk", "--home", tmp_path)[0] == 1
-    assert quelea("keys", "list", "--home", tmp_path)[1].startswith("desk\t")
-    assert quelea("keys", "revoke", "desk", "--home", tmp_path)[0] == 0
-    assert quelea("keys", "list", "--home", tmp_path)[1] == ""
+    assert run("keys", "create", "desk", "--home", tmp_path)[0] == 1
+    assert run("keys", "list", "--home", tmp_path)[1].startswith("desk\t")
+    assert run("keys", "revoke", "desk", "--home", tmp_path)[0] == 0
+    assert run("keys", "list", "--home", tmp_path)[1] == ""
 
 
-def test_down_and_status_without_a_stack(tmp_path: Path, quelea: Run) -> None:
-    assert quelea("down", "--home", tmp_path / "none") == (0, f"No stack runs in {tmp_path / 'none'}.\n", "")
-    assert json.loads(quelea("status", "--home", tmp_path, "--json")[1]) == {
+def test_down_and_status_without_a_stack(tmp_path: Path, run: Run) -> None:
+    assert run("down", "--home", tmp_path / "none") == (0, f"No stack runs in {tmp_path / 'none'}.\n", "")
+    assert json.loads(run("status", "--home", tmp_path, "--json")[1]) == {
         "running": False,
         "url": "",
         "services": {},
@@ -114,18 +100,18 @@ def test_down_and_status_without_a_stack(tmp_path: Path, quelea: Run) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_up_refuses_what_cannot_work(tmp_path: Path, quelea: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_refuses_what_cannot_work(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        code, _, err = quelea("up", "--home", tmp_path, "--port", port)
+        code, _, err = run("up", "--home", tmp_path, "--port", port)
         assert (code, f"Port {port} on 127.0.0.1 is in use" in err) == (1, True)
-    assert quelea("up", "--home", tmp_path, "--host", EVERYWHERE, "--no-auth")[0] == EXIT_USAGE
+    assert run("up", "--home", tmp_path, "--host", EVERYWHERE, "--no-auth")[0] == EXIT_USAGE
     with Home(tmp_path).locked():
-        code, _, err = quelea("up", "--home", tmp_path, "--port", 0)
+        code, _, err = run("up", "--home", tmp_path, "--port", 0)
         assert (code, "already runs in" in err) == (1, True)
-        assert quelea("up", "--home", tmp_path, "--port", 0, "--detach")[0] == 1
+        assert run("up", "--home", tmp_path, "--port", 0, "--detach")[0] == 1
 
 
 def test_the_reader_is_chosen_by_options() -> None:

@@ -76,7 +76,8 @@ def test_what_is_no_date(text: str) -> None:
 
 def test_iso() -> None:
     assert parse_iso("2023-07-01") == date(2023, 7, 1)
-    assert parse_iso("yesterday") is None
+    for text in ("yesterday", "20230701", "2023-W26-6", "2023W266", "2023-02-30", "+023-07-01"):
+        assert parse_iso(text) is None
 
 
 @given(st.text(alphabet=st.sampled_from("aZ9 .,'’%$¨\u00a0\u3000公司净利润的ＡＢ１Σςéß\u0308\n\t-_ﬁ№İ"), max_size=80))

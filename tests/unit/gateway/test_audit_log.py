@@ -14,6 +14,7 @@ from quelea_gateway.adapters.stores.audit_log import AuditLog, append, filter_en
 from quelea_gateway.core.callers import audit
 from quelea_kit.errors import InvalidInput, Unavailable
 from quelea_kit.testing import wait_until_async
+from support.broken_disk import BrokenDisk
 
 
 @pytest.fixture
@@ -32,20 +33,6 @@ async def open_log(tmp_path):
 def entry(subject="ann", **more):
     record = audit.Record("r1", "rest", "POST /v1/ask", audit.ROUTES["POST /v1/ask"], subject=subject, tenant="desk")
     return {**record.entry("ok", 200), **more}
-
-
-class BrokenDisk:
-    """os.fsync that fails while it is told to."""
-
-    def __init__(self, monkeypatch):
-        self.failing = False
-        self._real = os.fsync
-        monkeypatch.setattr(audit_log.os, "fsync", self)
-
-    def __call__(self, fd):
-        if self.failing:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._real(fd)
 
 
 async def test_entries_are_on_the_disk_when_write_returns_where_calls_may_be_refused(open_log, tmp_path):
@@ -70,7 +57,7 @@ async def test_a_new_file_at_each_size_and_none_is_changed_afterwards(open_log, 
 async def test_a_disk_that_fails_refuses_calls_and_loses_nothing_once_it_takes_bytes_again(
     open_log, tmp_path, monkeypatch
 ):
-    disk = BrokenDisk(monkeypatch)
+    disk = BrokenDisk(monkeypatch, errno.ENOSPC)
     log = open_log(refuse=True)
     await log.write(entry("before"))
     disk.failing = True
@@ -91,7 +78,7 @@ async def test_a_disk_that_fails_refuses_calls_and_loses_nothing_once_it_takes_b
 async def test_where_calls_are_served_all_the_same_entries_wait_and_more_than_are_kept_are_counted(
     open_log, tmp_path, monkeypatch
 ):
-    disk = BrokenDisk(monkeypatch)
+    disk = BrokenDisk(monkeypatch, errno.ENOSPC)
     log = open_log(most_waiting=5)
     dropped = audit_log.AUDIT_ENTRIES.labels("dropped")._value.get()
     disk.failing = True

@@ -146,7 +146,7 @@ def test_last_use_is_written_and_a_read_only_folder_does_no_harm(file, clock, mo
 
 def test_the_command_line_and_the_audit_log(file, tmp_path, capsys):
     at = ["--file", str(file), "--audit", str(tmp_path / "audit")]
-    assert keys.main(["add", "desk", "--tenant", "team", "--right", "us:write", "--days", "30", *at]) == 0
+    assert keys.main(["create", "desk", "--tenant", "team", "--right", "us:write", "--days", "30", *at]) == 0
     old = capsys.readouterr().out.strip()
     assert keys.main(["rotate", "desk", *at]) == 0
     new = capsys.readouterr().out.strip()

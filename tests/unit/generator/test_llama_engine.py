@@ -60,7 +60,7 @@ def test_what_is_no_model_is_said_before_llama_cpp_reads_it(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="cannot be read: No such file"):
         LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(tmp_path / "none.gguf")})
     (tmp_path / "other").write_bytes(b"PK\x03\x04")
-    with pytest.raises(ValueError, match="no GGUF file"):
+    with pytest.raises(ValueError, match="not a GGUF file"):
         LlamaSettings.of({"QUELEA_ENGINE_MODEL": str(tmp_path / "other")})
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import date
 
 import pytest
 from quelea_kit.errors import InvalidInput, TooLarge
-from quelea_kit.text_fields import check_length
+from quelea_kit.text_fields import check_day, check_length
 
 
 @pytest.mark.parametrize("text", ["", "a" * 40, "收" * 40, "ﷺ" * 2, "e\u0301" * 20, "🙂" * 40])
@@ -45,3 +46,11 @@ def test_marks_in_a_row_are_bounded_before_they_are_sorted() -> None:
     with pytest.raises(InvalidInput, match="combining marks"):
         check_length(marks, "history", 100_000)
     assert time.process_time() - began < 1
+
+
+def test_a_day_is_written_in_one_way() -> None:
+    assert check_day("2024-02-29", "as_of") == date(2024, 2, 29)
+    assert check_day("", "as_of") is None
+    for text in ("2023-02-29", "20240203", "2024-W05-6", "2024-2-3", " 2024-02-03", "yesterday"):
+        with pytest.raises(InvalidInput, match="as_of must be YYYY-MM-DD, got"):
+            check_day(text, "as_of")

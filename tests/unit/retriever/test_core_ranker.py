@@ -50,7 +50,7 @@ def test_a_ranker_is_read_from_its_file() -> None:
     [
         ({"features_version": VERSION + 1}, "quelea train ranker"),
         ({"features_version": None}, "is not a ranker"),
-        ({"anywhere": {"smell": 1.0}}, "features that there are not: smell"),
+        ({"anywhere": {"smell": 1.0}}, "unknown features: smell"),
         ({"anywhere": {"dense": -0.1}}, "0 or more"),
         ({"anywhere": {"dense": float("nan")}}, "finite"),
         ({"in_filing": {}}, "every weight is 0"),

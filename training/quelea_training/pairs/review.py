@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quelea_evaluation.inputs import BadInput, read_rows
+from quelea_evaluation.omni.questions.review import harmless, plain
 from quelea_evaluation.reports.store import write_whole
 
 from quelea_training.pairs.model import Pair, Passage
@@ -16,7 +17,6 @@ from quelea_training.pairs.model import Pair, Passage
 COLUMNS = ("id", "keep", "query", "passage", "kind", "language", "source", "split", "note")
 _SHAPE = f"a table with the columns {', '.join(COLUMNS)}"
 _YES, _NO = {"", "y", "yes", "1", "是"}, {"n", "no", "0", "否"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,8 @@ def write_review(path: Path, pairs: Iterable[Pair], passages: Mapping[str, Passa
     for pair in pairs:
         text = passages[pair.passage].encoded
         row = (pair.id, "", pair.query, text, pair.kind, pair.language, pair.source, pair.split, "")
-        table.writerow([_harmless(cell) for cell in row])
+        table.writerow([harmless(cell) for cell in row])
     write_whole(path, out.getvalue())
-
-
-def _harmless(cell: str) -> str:
-    """A spreadsheet computes what begins like a formula; documents are others' data."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def apply_review(path: Path, pairs: Iterable[Pair]) -> Reviewed:
@@ -62,9 +57,7 @@ def apply_review(path: Path, pairs: Iterable[Pair]) -> Reviewed:
         keep = str(row["keep"] or "").strip().casefold()
         if keep not in _YES | _NO:
             raise BadInput(f"{path}, line {line}: keep must be y, n or empty, got {row['keep']!r}")
-        query = str(row["query"] or "").strip()
-        if query.startswith("'") and _harmless(query[1:]) == query:
-            query = query[1:]
+        query = plain(str(row["query"] or "").strip())
         if keep in _NO:
             dropped.add(name)
         elif query and query != known[name].query:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from quelea_fintext.languages import REFUSALS
 
@@ -246,8 +245,3 @@ def _sample(task: Task, pair: Pair, evidence: Sequence[Passage], written: Writte
 def _show(passage: Passage) -> Shown:
     header, _, table_head = passage.head.partition("\n")
     return Shown(passage.id, passage.text, header, table_head, passage.is_table)
-
-
-def with_messages(sample: Sample, messages: Sequence[Mapping[str, Any]]) -> Sample:
-    """The sample with the prompt that the generator wrote."""
-    return replace(sample, messages=tuple({"role": one["role"], "content": one["content"]} for one in messages))

@@ -41,7 +41,7 @@ def write_table(path: Path, rows: Iterable[dict[str, str]]) -> None:
         table = csv.writer(file)
         table.writerow(FIELDS)
         for row in rows:
-            table.writerow([_safe(row[name]) for name in FIELDS])
+            table.writerow([harmless(row[name]) for name in FIELDS])
     scratch.replace(path)
 
 
@@ -109,7 +109,7 @@ def _read_rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _read_row(place: str, given: Mapping[str, str | None]) -> dict[str, str]:
-    row = {name: _plain((given.get(name) or "").strip()) for name in FIELDS}
+    row = {name: plain((given.get(name) or "").strip()) for name in FIELDS}
     keep = row["keep"].lower()
     if keep not in _YES | _NO:
         raise BadInput(f"{place}: keep must be yes or no, got {row['keep']!r}")
@@ -125,9 +125,11 @@ def _apply_edit(turn: Turn, row: dict[str, str]) -> Turn:
     return turn if same else Turn(row["question"], answers)
 
 
-def _safe(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """A cell that a spreadsheet does not compute, though it begins like a formula; documents are others' data."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
-def _plain(cell: str) -> str:
+def plain(cell: str) -> str:
+    """What `harmless` was given."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

@@ -45,7 +45,6 @@ class Claim:
         all_periods: All times of the sentence, or of the question when the sentence names none.
         direction: What the words about it say.
         excluded_passages: Passages, from 0, that are of another company than the one it is said of.
-        is_only_amount: Its sentence has no other amount.
         is_cross_language: The evidence is in another language: terms are glossed.
         zone: The words about it; None: not known.
         other_figures: The other figures of its sentence.
@@ -59,7 +58,6 @@ class Claim:
     all_periods: tuple[Period, ...]
     direction: int
     excluded_passages: frozenset[int] = frozenset()
-    is_only_amount: bool = False
     is_cross_language: bool = False
     zone: WordZone | None = None
     other_figures: tuple[Figure, ...] = ()

@@ -175,7 +175,6 @@ def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
             all_periods=every,
             direction=wording.find_direction(sentence, figure.start, figure.end),
             excluded_passages=sources.owners.excluded_passages(sentence, f"{over} {question}", figure.start),
-            is_only_amount=len(amounts) == 1,
             is_cross_language=across,
             zone=_with_column_head(head, zoned.get(figure.start)),
             other_figures=tuple(other for other in amounts if other is not figure)[:_OTHERS],

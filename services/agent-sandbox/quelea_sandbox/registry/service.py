@@ -12,6 +12,7 @@ from prometheus_client import Counter, Gauge
 from quelea.sandbox.v1 import tools_pb2, tools_pb2_grpc
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
 from quelea_kit.logging import get_logger
+from quelea_kit.paging import unknown_token
 
 from quelea_sandbox.registry.catalogue import Catalogue
 from quelea_sandbox.registry.health import Health, HealthStore
@@ -109,11 +110,11 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
             version, _, start = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
             place = int(start)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput("page_token is invalid; use one that this service returned.") from error
+            raise unknown_token() from error
         if version != self._version:
             raise Conflict("The catalogue has changed since that page; start again without page_token.")
         if not 0 <= place <= len(self._catalogue.tools):
-            raise InvalidInput("page_token is invalid; use one that this service returned.")
+            raise unknown_token()
         return place
 
     def _tool(self, spec: ApiSpec) -> tools_pb2.Tool:

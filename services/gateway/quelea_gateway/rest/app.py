@@ -21,7 +21,7 @@ from quelea_gateway.mcp.actions import GatewayActions
 from quelea_gateway.mcp.asgi import PATH as MCP_PATH
 from quelea_gateway.mcp.asgi import McpApp
 from quelea_gateway.mcp.server import build_server
-from quelea_gateway.rest import deployment, evaluations, health, openapi, prompts
+from quelea_gateway.rest import deployment, evaluation_votes, evaluations, health, openapi, prompts
 from quelea_gateway.rest.agent import bundles, runs, tools
 from quelea_gateway.rest.answers import ask, check, conversations, feedback
 from quelea_gateway.rest.callers import auth, keys, resource_metadata, usage
@@ -59,6 +59,7 @@ ROUTES = (
     feedback,
     conversations,
     evaluations,
+    evaluation_votes,
 )
 """Modules whose routes refuse query parameters that they do not have."""
 

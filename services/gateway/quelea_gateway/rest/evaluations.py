@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -11,7 +10,6 @@ from quelea_kit.errors import InvalidInput, PermissionDenied, Unavailable
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core.evaluation import evaluations as core
-from quelea_gateway.core.evaluation.votes import Choice
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.state import gateway_of, key_of, only_administrators
@@ -20,9 +18,8 @@ from quelea_gateway.rest.transport.streams import while_there
 router = APIRouter(tags=["evaluations"], dependencies=[Depends(only_administrators)])
 
 _PATH = "/v1/evaluations"
-_ONE = _PATH + "/{evaluation_id}"
+ONE = _PATH + "/{evaluation_id}"
 Id = Annotated[str, Path(max_length=64)]
-Rater = Annotated[str, Field(min_length=1, max_length=60, description="The person's name.")]
 _NO_WORKER = "No worker is running. Start one with `quelea eval work`; `quelea up` starts one by itself."
 
 
@@ -209,109 +206,6 @@ class ItemOut(ItemLineOut):
     verdicts: list[VerdictOut]
 
 
-class AspectIn(BaseModel):
-    """A number for one aspect."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    aspect: Short = Field(description="`accuracy`, `completeness`, …; the result's `scales` have them.")
-    turn: int = Field(default=1, ge=1, description="Which answer of a conversation.")
-    label: int
-
-
-class LabelsIn(BaseModel):
-    """POST /v1/evaluations/{evaluation_id}/labels."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    item_id: str = Field(max_length=300)
-    rater: Rater
-    labels: list[AspectIn] = Field(min_length=1, max_length=100)
-
-
-class LabelOut(BaseModel):
-    """A label, as `quelea eval omni agreement` reads it."""
-
-    question: str = Field(description="Id of the item.")
-    turn: int
-    aspect: str
-    label: int
-    rater: str
-    judge: int | None = Field(description="The judge's number; null where it gave none, or several judged.")
-
-
-class LabelListOut(ListOut):
-    """Labels; a page has those of so many items and raters."""
-
-    labels: list[LabelOut]
-
-
-class ComparisonOut(BaseModel):
-    """Two dialogues without the names of their systems; who stands where is drawn for each rater."""
-
-    number: int
-    total: int
-    voted: int = Field(description="How many of them this rater has voted on.")
-    next: int | None = Field(description="One that this rater has not voted on; null: there is none.")
-    task: str
-    complete: bool = Field(description="False where a dialogue failed: there is nothing to vote on.")
-    left: list[TurnOut]
-    right: list[TurnOut]
-    choice: Choice | None = Field(description="This rater's vote.")
-
-
-class VoteIn(BaseModel):
-    """POST /v1/evaluations/{evaluation_id}/votes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    number: int = Field(ge=1, description="Of the comparison.")
-    rater: Rater
-    choice: Choice
-
-
-class VoteOut(BaseModel):
-    """A vote; a line of JSON each, they are what `quelea eval arena vote ARENA --add` reads."""
-
-    item_id: str
-    rater: str
-    task: str
-    first: str
-    second: str
-    score: float = Field(description="Of the first: 1 better, 0.5 equal, 0 worse.")
-    at: Time
-
-
-class VoteListOut(ListOut):
-    """Votes, in no order."""
-
-    votes: list[VoteOut]
-
-
-class VoteAgreementOut(BaseModel):
-    """How far people agree, and the judge with them."""
-
-    votes: int
-    raters: dict[str, int] = Field(description="Name → votes.")
-    comparisons: int
-    shared: int = Field(description="Comparisons on which several voted.")
-    alpha: float | None = Field(description="Krippendorff's, nominal; null where nobody could have disagreed.")
-    judged: int = Field(description="Comparisons that the judge compared too.")
-    same: float | None = Field(description="Share of these where judge and people find the same side better.")
-
-
-def _rater(name: str) -> str:
-    """A name without what stands around it."""
-    if not (rater := name.strip()):
-        raise InvalidInput("rater is empty; send a name.", details={"field": "rater"})
-    return rater
-
-
-def _label_out(one: core.Label) -> LabelOut:
-    told = {name: getattr(one, name) for name in ("turn", "aspect", "label", "rater", "judge")}
-    return LabelOut(question=one.item_id, **told)
-
-
 def _may_start(request: Request) -> bool:
     gateway = gateway_of(request)
     return not gateway.access.required or key_of(request) in gateway.settings.operators
@@ -386,7 +280,7 @@ async def listed(
     )
 
 
-@router.get(_ONE, response_model=EvaluationResultOut, responses=ERRORS, summary="One evaluation and its result")
+@router.get(ONE, response_model=EvaluationResultOut, responses=ERRORS, summary="One evaluation and its result")
 async def one(evaluation_id: Id, request: Request) -> EvaluationResultOut:
     """How far it is, and once it has ended its matrix or leaderboard."""
     store = gateway_of(request).evaluations
@@ -395,7 +289,7 @@ async def one(evaluation_id: Id, request: Request) -> EvaluationResultOut:
     return EvaluationResultOut(**EvaluationOut.of(found).model_dump(), result=result)
 
 
-@router.get(_ONE + "/items", response_model=ItemListOut, responses=ERRORS, summary="List the items of an evaluation")
+@router.get(ONE + "/items", response_model=ItemListOut, responses=ERRORS, summary="List the items of an evaluation")
 async def items(
     evaluation_id: Id,
     request: Request,
@@ -418,82 +312,20 @@ async def items(
     return ItemListOut(items=[ItemLineOut(**line) for line in page], total=len(chosen), next_page_token=token or None)
 
 
-@router.get(_ONE + "/items/{item_id}", response_model=ItemOut, responses=ERRORS, summary="One item")
+@router.get(ONE + "/items/{item_id}", response_model=ItemOut, responses=ERRORS, summary="One item")
 async def item(evaluation_id: Id, item_id: Annotated[str, Path(max_length=300)], request: Request) -> ItemOut:
     """Question, evidence, answer, verdicts, failures."""
     return ItemOut(**await while_there(request, gateway_of(request).evaluations.item(evaluation_id, item_id)))
 
 
-@router.post(
-    _ONE + "/labels", status_code=201, response_model=list[LabelOut], responses=ERRORS, summary="Judge an item by hand"
-)
-async def label(evaluation_id: Id, body: LabelsIn, request: Request) -> list[LabelOut]:
-    """A rater's later labels of an item replace the earlier ones."""
-    rater = _rater(body.rater)
-    given = [(one.aspect, one.turn, one.label) for one in body.labels]
-    stored = gateway_of(request).evaluations.label(evaluation_id, body.item_id, rater, given)
-    return [_label_out(one) for one in await while_there(request, stored)]
-
-
-@router.get(_ONE + "/labels", response_model=LabelListOut, responses=ERRORS, summary="List labels of people")
-async def labels(
-    evaluation_id: Id, request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
-) -> LabelListOut:
-    """One line of JSON each, they are the file that `quelea eval omni agreement` reads."""
-    found, token = await while_there(
-        request, gateway_of(request).evaluations.labels(evaluation_id, page_size, page_token)
-    )
-    return LabelListOut(labels=[_label_out(one) for one in found], next_page_token=token or None)
-
-
-@router.get(
-    _ONE + "/comparisons/{number}", response_model=ComparisonOut, responses=ERRORS, summary="Two dialogues, blind"
-)
-async def comparison(
-    evaluation_id: Id,
-    number: Annotated[int, Path(ge=1)],
-    request: Request,
-    rater: Annotated[str, Query(min_length=1, max_length=60, description="Who reads them.")],
-) -> ComparisonOut:
-    """Of an arena, in an order drawn once; nothing here tells which system is which."""
-    found = gateway_of(request).evaluations.comparison(evaluation_id, number, _rater(rater))
-    return ComparisonOut(**asdict(await while_there(request, found)))
-
-
-@router.post(_ONE + "/votes", status_code=201, response_model=ComparisonOut, responses=ERRORS, summary="Vote, blind")
-async def vote(evaluation_id: Id, body: VoteIn, request: Request) -> ComparisonOut:
-    """A rater's later vote on a comparison replaces the earlier one."""
-    store = gateway_of(request).evaluations
-    voted = store.vote(evaluation_id, body.number, _rater(body.rater), body.choice)
-    return ComparisonOut(**asdict(await while_there(request, voted)))
-
-
-@router.get(_ONE + "/votes", response_model=VoteListOut, responses=ERRORS, summary="List votes of people")
-async def votes(
-    evaluation_id: Id, request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
-) -> VoteListOut:
-    """With the systems' names: read them when you have voted."""
-    found, token = await while_there(
-        request, gateway_of(request).evaluations.votes(evaluation_id, page_size, page_token)
-    )
-    return VoteListOut(votes=[VoteOut(**asdict(one)) for one in found], next_page_token=token or None)
-
-
-@router.get(_ONE + "/agreement", response_model=VoteAgreementOut, responses=ERRORS, summary="How far people agree")
-async def agreement(evaluation_id: Id, request: Request) -> VoteAgreementOut:
-    """Krippendorff's alpha among raters, and how often the judge finds the same side better."""
-    found = await while_there(request, gateway_of(request).evaluations.agreement(evaluation_id))
-    return VoteAgreementOut(**asdict(found))
-
-
-@router.post(_ONE + "/cancel", response_model=EvaluationOut, responses=ERRORS, summary="Cancel an evaluation")
+@router.post(ONE + "/cancel", response_model=EvaluationOut, responses=ERRORS, summary="Cancel an evaluation")
 async def cancel(evaluation_id: Id, request: Request) -> EvaluationOut:
     """One that waits ends at once, one that runs within seconds. Can be repeated. Only with an operator's key."""
     _check_operator(request)
     return EvaluationOut.of(await while_there(request, gateway_of(request).evaluations.cancel(evaluation_id)))
 
 
-@router.delete(_ONE, status_code=204, response_class=Response, responses=ERRORS, summary="Delete an evaluation")
+@router.delete(ONE, status_code=204, response_class=Response, responses=ERRORS, summary="Delete an evaluation")
 async def delete(evaluation_id: Id, request: Request) -> Response:
     """Forgets it with its items; 409 while it waits or runs. Only with an operator's key."""
     _check_operator(request)

@@ -28,6 +28,7 @@ from quelea_kit.paging import Position
 from quelea_kit.reach import DEFAULT_COLLECTION, Reach, within
 
 from quelea_search.adapters.redis_base import TenantRecords
+from quelea_search.core import records
 from quelea_search.core.jobs import Job, JobState
 from quelea_search.core.web import pages as web_pages
 from quelea_search.core.web.pages import PageFilter, PageState, WebPage
@@ -278,7 +279,7 @@ class WebPages(TenantRecords):
     def _write(self, pipe: Any, page: WebPage) -> None:
         url = page.canonical_url
         self._note_tenant(pipe)
-        pipe.set(self._record(url), web_pages.encode(page))
+        pipe.set(self._record(url), records.encode(page))
         pipe.zadd(self._all, {url: page.added})
         for state in PageState:
             if state is page.state:

@@ -16,6 +16,7 @@ import grpc
 from quelea.market.v1 import market_pb2 as pb
 from quelea.market.v1 import market_pb2_grpc
 from quelea_kit.errors import InvalidInput, NotFound, Overloaded, TooLarge
+from quelea_kit.text_fields import check_day
 
 from quelea_search.door.adapters.store import Store
 from quelea_search.door.adapters.upstream import HostState
@@ -191,15 +192,8 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
 
 
 def _as_of(text: str) -> date | None:
-    if not text:
-        return None
-    try:
-        day = date.fromisoformat(text) if len(text) == 10 else None
-    except ValueError:
-        day = None
-    if day is None or day.year > 9000:
-        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {text[:40]!r}.")
-    if day > datetime.now(UTC).date():
+    day = check_day(text, "as_of")
+    if day and day > datetime.now(UTC).date():
         raise InvalidInput(f"as_of must not be in the future (UTC), got {day}.")
     return day
 

@@ -19,9 +19,9 @@ from quelea_kit.reach import bound_id, id_in, place_of
 from quelea_search import wire
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
+from quelea_search.core import records
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.web.page_source import provisional_id
-from quelea_search.filings import order
 from quelea_search.filings.adapters.door import Door, NotRecorded, Session
 from quelea_search.filings.adapters.edgar_index import read_index
 from quelea_search.filings.core import cninfo, edgar
@@ -124,7 +124,7 @@ class FilingFetch:
         door = self._door
         if door is None:
             raise Conflict(
-                "Filings are not fetched here; start Quelea with `quelea up --fetch`, or set "
+                "Fetching filings is off; start Quelea with `quelea up --fetch`, or set "
                 "QUELEA_SEARCH_FILINGS_DOOR and QUELEA_SEARCH_FILINGS_DOOR_DATA.",
                 details={"setting": "QUELEA_SEARCH_FILINGS_DOOR"},
             )
@@ -147,7 +147,7 @@ class FilingFetch:
                     company, filings = await look(session, wanted, span)
         except TimeoutError:
             raise DeadlineExceeded(
-                f"What {wanted.company[:80]!r} has filed was not found out within {seconds:g} s; ask for fewer "
+                f"The filings of {wanted.company[:80]!r} could not be listed within {seconds:g} s; ask for fewer "
                 "years or forms, or try again later.",
                 details={"behind": wanted.source.value},
             ) from None
@@ -296,7 +296,7 @@ class FilingFetch:
             updated=now,
             given=wire.given_to_text(said),
             lane=lane,
-            filing=order.encode(how),
+            filing=records.encode(how),
             tenant=tenant,
             collection=wanted.collection,
         )

@@ -57,7 +57,7 @@ class FilingJob:
     async def _get(self) -> bytes:
         settings, door = self._attempt.settings, self._attempt.parts.door
         if door is None:
-            raise Conflict("Filings are not fetched here any more: QUELEA_SEARCH_FILINGS_DOOR is not set.")
+            raise Conflict("Fetching filings has been turned off: QUELEA_SEARCH_FILINGS_DOOR is not set.")
         seconds = settings.filings_fetch_seconds
         try:
             async with asyncio.timeout(seconds):
@@ -77,7 +77,9 @@ class FilingJob:
                         ) as session:
                             return await session.get(Call(self._order.url))
         except TimeoutError:
-            raise DeadlineExceeded(f"{self._order.url} did not come within {seconds:g} s; replay the job.") from None
+            raise DeadlineExceeded(
+                f"{self._order.url} could not be fetched within {seconds:g} s; replay the job."
+            ) from None
         raise AssertionError("retry_context ends with a result or an error")
 
     def _keep(self, data: bytes) -> str:

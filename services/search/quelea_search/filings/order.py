@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 
 from quelea_search.core.model import DocumentFacts
+from quelea_search.core.records import decode_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,7 @@ class FilingOrder:
         )
 
 
-def encode(order: FilingOrder) -> str:
-    """For the job record."""
-    return json.dumps(dataclasses.asdict(order), ensure_ascii=False)
-
-
 def decode(text: str) -> FilingOrder:
-    """What `encode` made; fields of a later version are left out."""
-    names = {field.name for field in dataclasses.fields(FilingOrder)}
-    values = {name: value for name, value in json.loads(text).items() if name in names}
+    """What `records.encode` made of one."""
+    values = decode_fields(FilingOrder, text)
     return FilingOrder(**{**values, "bundle_ids": tuple(values.get("bundle_ids", ()))})

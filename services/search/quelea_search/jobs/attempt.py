@@ -63,12 +63,8 @@ class Attempt:
 
     async def essential(self, call: Callable[..., T], *args: object) -> T:
         """Call what lies in Redis until it answers, within a minute."""
-        async for attempt in stamina.retry_context(
-            on=(Unavailable, Overloaded), attempts=None, timeout=_REDIS_WAIT_SECONDS, wait_max=2.0
-        ):
-            with attempt:
-                return await asyncio.to_thread(call, *args)
-        raise AssertionError("retry_context ends with a result or an error")
+        caller = stamina.AsyncRetryingCaller(attempts=None, timeout=_REDIS_WAIT_SECONDS, wait_max=2.0)
+        return await caller.on((Unavailable, Overloaded))(asyncio.to_thread, call, *args)
 
     async def patiently(self, call: Callable[[], Awaitable[T]], passing: tuple[type[QueleaError], ...] = PASSING) -> T:
         """Call the retriever until it answers, and say so in the job while it does not; `passing` is waited out."""

@@ -84,7 +84,7 @@ class Originals:
         """
         original, (_, text) = await self.describe(document_id), await self._page(document_id, page)
         if original.media_type != "application/pdf":
-            raise Conflict(f"The document is {original.media_type}; boxes are told of PDFs alone.")
+            raise Conflict(f"The document is {original.media_type}; only a PDF has boxes that mark a quote.")
         _check_span(text, start, end)
         data = await asyncio.to_thread(self._blobs.read_original, document_id)
         return await self._run(process_work.locate_span, data, page, text, start, end)

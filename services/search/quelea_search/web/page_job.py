@@ -20,6 +20,7 @@ from quelea_kit.reach import id_in
 
 from quelea_search import wire
 from quelea_search.build import time_to_live
+from quelea_search.core import records
 from quelea_search.core.jobs import JobState, Lane, Stage
 from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.statements.model import Fact
@@ -137,7 +138,7 @@ class WebPageJob:
             document_id = id_in(job.place, await asyncio.to_thread(self._keep_bytes, job.id, page))
             # A page that is read again keeps the name under which it is stored, wherever it leads by now.
             uri = job.uri if job.lane is Lane.REREAD else page.canonical_url
-            text = page_source.encode(page_source.source_of(page))
+            text = records.encode(page_source.source_of(page))
         take = functools.partial(parts.store.take_id, job, document_id=document_id, uri=uri, page=text)
         taken = await attempt.essential(take)
         attempt.job = taken

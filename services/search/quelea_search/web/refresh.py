@@ -18,8 +18,8 @@ from quelea_kit.reach import DEFAULT_COLLECTION, Reach, id_in, place_of, within
 from quelea_search import wire
 from quelea_search.adapters.page_cache import CachedPage, PageCache
 from quelea_search.components import Components
+from quelea_search.core import records
 from quelea_search.core.jobs import Job, Lane
-from quelea_search.core.web import page_source
 from quelea_search.core.web import pages as web_pages
 from quelea_search.core.web.page_source import PageSource, name_of, provisional_id
 from quelea_search.core.web.pages import PageState, Use, WebPage
@@ -222,7 +222,7 @@ class Refresh:
             upload = self._shared.blobs.upload(job_id)
             upload.write(data)
             document_id, name = id_in(place, upload.commit()), cached.filename
-            page = page_source.encode(_source(cached, self._metadata(cached.document_id)))
+            page = records.encode(_source(cached, self._metadata(cached.document_id)))
         new = Job(
             id=job_id,
             filename=name,

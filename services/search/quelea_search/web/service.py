@@ -7,9 +7,8 @@ from typing import Any
 
 import grpc
 from quelea.search.v1 import search_pb2 as pb
-from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import Conflict, InvalidInput
-from quelea_kit.text_fields import check_length
+from quelea_kit.text_fields import check_day, check_length
 
 from quelea_search import wire
 from quelea_search.web.search import FoundPage, WebAnswer, WebSearch
@@ -54,10 +53,7 @@ def _check_request(request: pb.SearchWebRequest) -> tuple[str, date | None]:
         raise InvalidInput(f"max_pages must be at most {_MOST_PAGES}.")
     if request.max_passages > _MOST_PASSAGES:
         raise InvalidInput(f"max_passages must be at most {_MOST_PASSAGES}.")
-    as_of = parse_iso(request.as_of) if request.as_of else None
-    if request.as_of and as_of is None:
-        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {request.as_of[:40]!r}.")
-    return query, as_of
+    return query, check_day(request.as_of, "as_of")
 
 
 def answer_to_wire(answer: WebAnswer) -> pb.SearchWebResponse:

@@ -415,7 +415,7 @@ async def test_a_chinese_question_gets_chinese_prompts_and_notices():
 
 
 async def test_long_things_are_packed_into_a_small_context():
-    big = "\n".join(f"2026-11-{day % 28 + 1:02d}  {day * 1.37:.2f}  " + "数据" * 5 for day in range(4000))
+    big = "\n".join(f"2026-11-{day % 28 + 1:02d}  {day * 1.37:.2f}  " + "数据" * 5 for day in range(1000))
     model = SayingModel(good(), context=2048)
     ports = world(model, knowledge=Knowledge(big), market=None)
     ports = dataclasses.replace(ports, knowledge=Knowledge(big))

@@ -88,7 +88,7 @@ class OpenIdProvider:
     def claims_of(self, token: str) -> dict[str, Any]:
         """The claims of a bearer token. Raises Unauthenticated."""
         if not self.settings.audiences:
-            raise Unauthenticated("Tokens are not taken here; send an API key.")
+            raise Unauthenticated("This deployment takes no tokens; send an API key.")
         return self._verify(token, self.settings.audiences)
 
     async def login_address(self, attempt: Attempt, redirect_uri: str) -> str:
@@ -148,9 +148,9 @@ class OpenIdProvider:
         settings = self.settings
         header = _header(token)
         if str(header.get("typ", "")).lower() not in _TYPES:
-            raise Unauthenticated("This kind of token is not taken here.")
+            raise Unauthenticated("This kind of token is not accepted; send an access token or an id_token.")
         if self._keys is None or self._age() > settings.keys_seconds + settings.keys_stale_seconds:
-            raise Unauthenticated("The provider's keys are not at hand; try again.")
+            raise Unauthenticated("The provider's signing keys could not be fetched; try again.")
         claims = jwt.JWTClaimsRegistry(
             leeway=int(settings.clock_skew_seconds),
             iss={"essential": True, "value": settings.issuer},
@@ -201,7 +201,7 @@ class OpenIdProvider:
                 raise ValueError(f"it says that its issuer is {str(metadata.get('issuer'))[:100]!r}")
             for name in ("jwks_uri", "authorization_endpoint", "token_endpoint"):
                 if not is_safe(str(metadata[name])):
-                    raise ValueError(f"its {name} is no https address")
+                    raise ValueError(f"its {name} is not an https address")
             given = (await _get(client, str(metadata["jwks_uri"])))["keys"]
         # A shared secret among the keys, or a key for encryption, never verifies a signature.
         signing = [one for one in given if one.get("kty") in ("RSA", "EC", "OKP") and one.get("use", "sig") == "sig"]
@@ -225,7 +225,7 @@ class OpenIdProvider:
 
     def _login(self) -> Login:
         if self.settings.login is None:
-            raise Unauthenticated("Nobody signs in here; send an API key or a token.")
+            raise Unauthenticated("Sign-in is not set up here; send an API key or a token.")
         return self.settings.login
 
     def _unavailable(self, error: Exception) -> Unavailable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC
+from typing import Any
 
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -99,33 +100,27 @@ def reading_from_wire(reading: retriever_pb2.Reading) -> Reading:
     )
 
 
+def passage_fields(passage: common_pb2.Passage, metadata: common_pb2.DocumentMetadata) -> dict[str, Any]:
+    """Those of a core Passage that passages of documents and of the web have alike."""
+    own = ("document_id", "page", "start", "end", "text", "is_table", "table_head", "scanned", "section")
+    document = ("title", "uri", "published", "company", "ticker", "document_type", "language")
+    return {
+        **{name: getattr(passage, name) for name in own},
+        **{name: getattr(metadata, name) for name in document},
+        "period": metadata.period.label,
+        "period_end": metadata.period.end_date,
+    }
+
+
 def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
     """A scored passage as the core has it."""
-    passage, metadata = scored.passage, scored.metadata
     return Passage(
-        document_id=passage.document_id,
-        page=passage.page,
-        start=passage.start,
-        end=passage.end,
-        text=passage.text,
-        is_table=passage.is_table,
-        table_head=passage.table_head,
-        scanned=passage.scanned,
-        section=passage.section,
+        **passage_fields(scored.passage, scored.metadata),
         header=scored.header,
-        title=metadata.title,
-        uri=metadata.uri,
-        published=metadata.published,
-        company=metadata.company,
-        ticker=metadata.ticker,
-        document_type=metadata.document_type,
-        language=metadata.language,
-        period=metadata.period.label,
-        period_end=metadata.period.end_date,
         score=scored.score,
         cosine=scored.cosine,
         sparse=scored.sparse,
-        from_web=metadata.provenance == common_pb2.PROVENANCE_WEB,
+        from_web=scored.metadata.provenance == common_pb2.PROVENANCE_WEB,
         fetched=iso(scored.fetched) if scored.HasField("fetched") else "",
     )
 

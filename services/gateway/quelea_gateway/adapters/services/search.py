@@ -13,7 +13,7 @@ from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.adapters.services.downstream import Health, naming
-from quelea_gateway.adapters.services.retriever import iso
+from quelea_gateway.adapters.services.retriever import iso, passage_fields
 from quelea_gateway.core.agent.ports import DocumentPage
 from quelea_gateway.core.callers import audit
 from quelea_gateway.core.model import Kept, Passage
@@ -294,25 +294,10 @@ def _page_from_wire(page: search_pb2.WebPage) -> WebPage:
 
 
 def _passage_from_wire(page: search_pb2.WebPage, selected: search_pb2.WebPassage) -> Passage:
-    passage, said = selected.passage, page.metadata
+    fields = passage_fields(selected.passage, page.metadata)
+    place = {"document_id": page.document_id, "title": fields["title"] or page.url, "uri": fields["uri"] or page.url}
     return Passage(
-        document_id=page.document_id,
-        page=passage.page,
-        start=passage.start,
-        end=passage.end,
-        text=passage.text,
-        is_table=passage.is_table,
-        table_head=passage.table_head,
-        section=passage.section,
-        title=said.title or page.url,
-        uri=said.uri or page.url,
-        published=said.published,
-        company=said.company,
-        ticker=said.ticker,
-        document_type=said.document_type,
-        language=said.language,
-        period=said.period.label,
-        period_end=said.period.end_date,
+        **{**fields, **place},
         source="web",
         from_web=True,
         fetched=iso(page.fetched) if page.HasField("fetched") else "",

@@ -226,24 +226,16 @@ class ConversationStore(FileStore):
                     return
 
     def _forget(self, document_id: str) -> Forgotten:
-        named = document_id.encode()
-        changed = unreadable = 0
+        return self._forget_in(self._every_turn(), document_id, lambda path: self._rewrite(path, document_id))
+
+    def _every_turn(self) -> Iterator[str]:
         for owner in self._storage.names(""):
             for head_id in self._kept(owner):
-                turns = [f"{owner}/{head_id}/{one}.json" for one in self._kept(f"{owner}/{head_id}")]
-                for path in turns:
-                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
-                        stored = self._storage.read(path)
-                        if named in stored:
-                            try:
-                                self._rewrite(f"{owner}/{head_id}.json", path, document_id)
-                                changed += 1
-                            except Unreadable as error:  # the others are forgotten all the same
-                                unreadable += 1
-                                log.warning("not_forgotten", document=document_id, file=path, why=error.message)
-        return Forgotten(changed, unreadable)
+                for turn_id in self._kept(f"{owner}/{head_id}"):
+                    yield f"{owner}/{head_id}/{turn_id}.json"
 
-    def _rewrite(self, head_path: str, turn_path: str, document_id: str) -> None:
+    def _rewrite(self, turn_path: str, document_id: str) -> None:
+        head_path = f"{turn_path.rpartition('/')[0]}.json"
         with self._writing, readable(turn_path):
             turn = without(SavedTurn.from_dict(json.loads(self._storage.read(turn_path))), document_id)
             head = Conversation.from_dict(json.loads(self._storage.read(head_path)))

@@ -282,7 +282,7 @@ class EvaluationStore(FileStore):
         name = _file_of(item_id, rater)
         there = self._storage.names(folder)
         if name not in there and len(there) >= _MOST_LABELLED:
-            raise Conflict(f"People have said their word {_MOST_LABELLED:,} times on this evaluation; no more is kept.")
+            raise Conflict(f"This evaluation has {_MOST_LABELLED:,} labels by people, and no more are kept.")
         self._write(f"{folder}/{name}", said)
 
     def _comparison(self, evaluation_id: str, number: int, rater: str) -> Comparison:
@@ -350,9 +350,9 @@ class EvaluationStore(FileStore):
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise Unavailable(f"{name} in the store of evaluations is no JSON: {error}.") from error
+            raise Unavailable(f"{name} in the store of evaluations is not JSON: {error}.") from error
         if not isinstance(found, dict):
-            raise Unavailable(f"{name} in the store of evaluations is no JSON object.")
+            raise Unavailable(f"{name} in the store of evaluations is not a JSON object.")
         return found
 
     def _write(self, name: str, value: Json) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -131,24 +131,17 @@ class FeedbackStore(FileStore):
         return name
 
     def _forget(self, document_id: str) -> Forgotten:
-        changed = unreadable = 0
+        return self._forget_in(self._every_thumb(), document_id, self._rewrite)
+
+    def _every_thumb(self) -> Iterator[str]:
         for owner in self._storage.names(""):
             for name in self._storage.names(owner):
-                feedback_id = name.removesuffix(".json")
-                if not TIMED_ID.fullmatch(feedback_id):
-                    continue
-                with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
-                    stored = self._storage.read(f"{owner}/{name}")
-                    if document_id.encode() in stored:
-                        try:
-                            kept = replace(_read(stored, feedback_id), answer=say("forgotten", "en"))
-                        except Unreadable as error:  # the others are forgotten all the same
-                            unreadable += 1
-                            log.warning("not_forgotten", document=document_id, file=name, why=error.message)
-                            continue
-                        self._storage.write(f"{owner}/{name}", to_json(kept.as_dict()))
-                        changed += 1
-        return Forgotten(changed, unreadable)
+                if TIMED_ID.fullmatch(name.removesuffix(".json")):
+                    yield f"{owner}/{name}"
+
+    def _rewrite(self, path: str) -> None:
+        kept = replace(_read(self._storage.read(path), path), answer=say("forgotten", "en"))
+        self._storage.write(path, to_json(kept.as_dict()))
 
 
 def _unknown(feedback_id: str) -> NotFound:

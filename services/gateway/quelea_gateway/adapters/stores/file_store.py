@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -17,7 +17,12 @@ from typing import Any, TypeVar
 from quelea_kit.errors import Unavailable
 from quelea_kit.files.disk import Disk
 from quelea_kit.files.storage import Storage
+from quelea_kit.logging import get_logger
 from quelea_kit.paging import unknown_token
+
+from quelea_gateway.core.chats.conversations import Forgotten
+
+log = get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -83,6 +88,21 @@ class FileStore:
         """Raises DiskFull."""
         if self._disk:
             self._disk.check()
+
+    def _forget_in(self, paths: Iterable[str], document_id: str, rewrite: Callable[[str], None]) -> Forgotten:
+        """Rewrite the files that name a document. One that cannot be read is left, counted and logged."""
+        named = document_id.encode()
+        changed = unreadable = 0
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                if named in self._storage.read(path):
+                    try:
+                        rewrite(path)
+                        changed += 1
+                    except Unreadable as error:  # the others are forgotten all the same
+                        unreadable += 1
+                        log.warning("not_forgotten", document=document_id, file=path, why=error.message)
+        return Forgotten(changed, unreadable)
 
     async def _do(self, work: Callable[..., T], *given: Any) -> T:
         context = contextvars.copy_context()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
-from quelea_kit.text_fields import check_length, normalised_length
+from quelea_kit.text_fields import check_day, check_length, normalised_length
 
 from quelea_gateway.core.model import Filters, Question, Route, Turn
 
@@ -63,11 +62,7 @@ def trim_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
 def check_as_of(as_of: str) -> str:
     """YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput, for days that nowhere on Earth have begun too."""
     today = datetime.now(UTC).date()
-    if not as_of:
-        return today.isoformat()
-    day: date | None = parse_iso(as_of) if len(as_of) == 10 else None
-    if day is None:
-        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {as_of[:40]!r}.", details={"field": "as_of"})
+    day = check_day(as_of, "as_of") or today
     if day > today + timedelta(days=1):  # east of Greenwich it is tomorrow already
         raise InvalidInput(
             f"as_of must not be in the future, got {as_of}; leave it out for today.",
@@ -79,7 +74,7 @@ def check_as_of(as_of: str) -> str:
 def check_k(k: int, default: int, name: str = "k", most: int = MAX_K) -> int:
     """How many; the default when 0. Raises InvalidInput."""
     if not 0 <= k <= most:
-        raise InvalidInput(f"{name} is 1 to {most}.", details={"field": name, "limit": str(most)})
+        raise InvalidInput(f"{name} must be 1 to {most}.", details={"field": name, "limit": str(most)})
     return k or default
 
 
@@ -91,7 +86,7 @@ def check_route(route: str) -> Route:
         return "local"
     if route == "web":
         return "web"
-    raise InvalidInput("route is auto, local or web.", details={"field": "route"})
+    raise InvalidInput("route must be auto, local or web.", details={"field": "route"})
 
 
 def build(
@@ -125,7 +120,7 @@ def build(
     j_wanted = check_k(j, 0, "j", MAX_J)
     k_wanted = check_k(k, max(limits.k, j_wanted))
     if j_wanted > k_wanted:
-        raise InvalidInput(f"j ({j_wanted}) is more than k ({k_wanted}).", details={"field": "j"})
+        raise InvalidInput(f"j must not be more than k, got j={j_wanted} and k={k_wanted}.", details={"field": "j"})
     return Question(
         text=question,
         as_of=check_as_of(as_of),

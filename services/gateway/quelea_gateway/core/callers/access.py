@@ -29,7 +29,7 @@ class Right(enum.IntEnum):
         try:
             return Right[word.upper()]
         except KeyError:
-            raise InvalidInput(f"A right is read, write or manage, not {word[:40]!r}.") from None
+            raise InvalidInput(f"A right must be read, write or manage, got {word[:40]!r}.") from None
 
     @property
     def word(self) -> str:

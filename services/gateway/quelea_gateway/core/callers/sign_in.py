@@ -108,7 +108,7 @@ class SignIn(_Part):
         """
         subject = claims.get(self.subject_claim)
         if not isinstance(subject, str) or not subject.isprintable() or not 0 < len(subject) <= _MOST_SUBJECT:
-            raise Unauthenticated(f"The token's {self.subject_claim!r} names nobody.")
+            raise Unauthenticated(f"The token's {self.subject_claim!r} is missing or empty, so it is nobody's.")
         groups = _groups(_at(claims, self.groups_claim))
         fitting = [one for one in self.members if one.group == EVERYBODY or one.group in groups]
         if not fitting:

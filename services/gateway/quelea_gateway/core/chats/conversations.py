@@ -34,7 +34,7 @@ class SavedTurn:
     group: str = ""
     """Turns of one group answer one question side by side; empty of a turn by itself."""
     thumb: Mapping[str, Any] | None = None
-    """The last one that was given on it: its id, thumb, why, reasons. One of an earlier version has no id."""
+    """The last one that was given on it: its id, thumb, why, reasons."""
 
     @property
     def text(self) -> str:
@@ -43,15 +43,12 @@ class SavedTurn:
 
     def as_dict(self) -> dict[str, Any]:
         """For a store of JSON."""
-        value = {
+        return {
             **asdict(self),
             "answer": dict(self.answer),
             "filters": dict(self.filters),
             "collections": list(self.collections),
         }
-        if self.thumb is None:
-            del value["thumb"]  # an older gateway does not know it
-        return value
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SavedTurn:

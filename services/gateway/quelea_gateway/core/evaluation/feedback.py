@@ -49,13 +49,8 @@ class Feedback:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Feedback:
         """Raises KeyError or TypeError where it is no feedback."""
-        return cls(
-            **{
-                **value,
-                "document_ids": tuple(value["document_ids"]),
-                "reasons": tuple(value.get("reasons", ())),  # thumbs of an earlier version have none
-            }
-        )
+        lists = {"document_ids": tuple(value["document_ids"]), "reasons": tuple(value["reasons"])}
+        return cls(**{**value, **lists})
 
     def repeats(self, other: Feedback) -> bool:
         """Whether it says what another says, of the same answer."""
@@ -67,5 +62,5 @@ class Feedback:
         return {"id": self.id, "thumb": self.thumb, "why": self.why, "reasons": list(self.reasons)}
 
     def is_shown_by(self, mark: Mapping[str, Any]) -> bool:
-        """Whether a saved answer shows it; a mark of an earlier version has no id, and is known by what it says."""
-        return dict(mark) in (self.mark, {name: value for name, value in self.mark.items() if name != "id"})
+        """Whether a saved answer shows it."""
+        return bool(mark["id"] == self.id)

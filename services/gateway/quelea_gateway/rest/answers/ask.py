@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from json import JSONEncoder
 from typing import Any
@@ -28,7 +28,7 @@ from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.answers.answer_schemas import AnswerOut, PassageOut, ReadingOut, SearchOut, StartedOut
 from quelea_gateway.rest.answers.question_schemas import AskIn, SearchIn
 from quelea_gateway.rest.error_schemas import ERRORS
-from quelea_gateway.rest.knowledge_base.documents import page_address
+from quelea_gateway.rest.knowledge_base.documents import place_link
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.state import base_url, gateway_of, key_of, principal_of, read_in
 from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
@@ -259,11 +259,7 @@ class ExportIn(BaseModel):
 
 
 async def _export(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
-    base = base_url(request)
-
-    def link(place: Mapping[str, Any]) -> str:
-        return page_address(base, place["document_id"], place["page"], place["start"], place["end"])
-
+    link = place_link(base_url(request))
     data = await export_answer(question, answer.model_dump(), link, wanted)
     headers = {} if wanted == "markdown" else {"Content-Disposition": f'attachment; filename="answer.{wanted}"'}
     return Response(data, media_type=MEDIA_TYPES[wanted], headers=headers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from quelea_gateway.rest.answers.ask import MARKDOWN
 from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import ListOut, PageSize, PageToken, Time
-from quelea_gateway.rest.knowledge_base.documents import page_address
+from quelea_gateway.rest.knowledge_base.documents import place_link
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.transport.streams import while_there
 
@@ -67,7 +67,7 @@ class ConversationsOut(ListOut):
 class SavedThumbOut(BaseModel):
     """A thumb on a saved answer."""
 
-    id: str = Field(default="", description="As DELETE /v1/feedback/{id} takes it; empty of an earlier version's.")
+    id: str = Field(description="As DELETE /v1/feedback/{id} takes it.")
     thumb: Thumb
     why: str
     reasons: list[Reason]
@@ -195,11 +195,7 @@ async def export(
         return _file(out.model_dump_json().encode(), "application/json", f"{name}.json")
     if not turns:
         raise InvalidInput("The conversation has no answers yet; ask a question in it first.")
-    base = base_url(request)
-
-    def link(place: Mapping[str, Any]) -> str:
-        return page_address(base, place["document_id"], place["page"], place["start"], place["end"])
-
+    link = place_link(base_url(request))
     pairs = [(turn.question, turn.answer.model_dump()) for turn in out.saved]
     data = await while_there(request, export_conversation(head.title, pairs, link, wanted))
     return _file(data, MEDIA_TYPES[wanted], f"{name}.{_ENDINGS.get(wanted, wanted)}")
@@ -240,7 +236,7 @@ def _title(body: ConversationIn) -> str:
     check_length(body.title, "title", MOST_TITLE)
     title = " ".join(body.title.split())
     if not title:
-        raise InvalidInput("title is empty; send the first question, say.", details={"field": "title"})
+        raise InvalidInput("title is empty; send, for example, the first question.", details={"field": "title"})
     return title
 
 

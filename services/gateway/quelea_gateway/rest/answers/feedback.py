@@ -97,7 +97,9 @@ async def give(body: FeedbackIn, request: Request) -> FeedbackOut:
     ):
         check_length(text, field, most)
     if odd := [reason for reason in body.reasons if (reason in core.GOOD) != (body.thumb == "up")]:
-        raise InvalidInput(f"{odd[0]} is no reason of a thumb {body.thumb}.", details={"field": "reasons"})
+        raise InvalidInput(
+            f"{odd[0]} is not a reason for a thumb {body.thumb}, only for the other one.", details={"field": "reasons"}
+        )
     lists = {"document_ids": tuple(body.document_ids), "reasons": tuple(dict.fromkeys(body.reasons))}
     said = body.model_dump(exclude={"conversation_id"})
     return FeedbackOut.of(

@@ -29,7 +29,9 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 def _parts(request: Request) -> tuple[OpenIdProvider, Sessions]:
     access = gateway_of(request).access
     if access.openid is None or access.sessions is None:
-        raise NotFound("Nobody signs in here; send an API key. The operator sets QUELEA_GATEWAY_OPENID_FILE.")
+        raise NotFound(
+            "Sign-in is not set up here; send an API key. Operators set it up with QUELEA_GATEWAY_OPENID_FILE."
+        )
     return access.openid, access.sessions
 
 

@@ -35,7 +35,7 @@ async def metadata(request: Request) -> JSONResponse:
     gateway = gateway_of(request)
     sign_in = _sign_in(gateway)
     if sign_in is None:
-        raise NotFound("Nobody's tokens are taken here; send an API key as Authorization: Bearer KEY.")
+        raise NotFound("This deployment takes no tokens; send an API key as Authorization: Bearer KEY.")
     told: dict[str, Any] = {
         "resource": base_url_of(gateway, request.scope) + MCP_PATH,
         "resource_name": "Quelea",

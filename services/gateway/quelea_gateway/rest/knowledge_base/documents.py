@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 from urllib.parse import quote as url_quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -24,7 +25,7 @@ from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short, Time
 from quelea_gateway.rest.knowledge_base.jobs import iso
-from quelea_gateway.rest.knowledge_base.page_view import render, span_of, wants_html
+from quelea_gateway.rest.knowledge_base.page_view import PageOut, SpanOut, render, span_of, wants_html
 from quelea_gateway.rest.state import gateway_of, in_collections, principal_of
 from quelea_gateway.rights import deletable
 
@@ -106,31 +107,6 @@ class DeletedOut(BaseModel):
     )
 
 
-class SpanOut(BaseModel):
-    """text[start:end], in Unicode code points."""
-
-    start: int
-    end: int
-
-
-class PageOut(BaseModel):
-    """The parsed text of one page."""
-
-    document_id: str
-    page: int
-    pages: int
-    text: str
-    title: str
-    uri: str
-    published: str
-    company: str
-    period: str
-    document_type: str
-    language: str
-    provenance: str = Field(description="web: it was fetched from `uri`; else `uri` and `published` are as uploaded.")
-    span: SpanOut | None
-
-
 def page_url(base: str, citation: Citation) -> str:
     """Where a citation opens: the page with the quoted span marked."""
     return page_address(base, citation.document_id, citation.page, citation.start, citation.end)
@@ -139,6 +115,15 @@ def page_url(base: str, citation: Citation) -> str:
 def page_address(base: str, document_id: str, page: int, start: int, end: int) -> str:
     """Where a span of a page opens, marked."""
     return f"{base}/v1/documents/{url_quote(document_id, safe='')}/pages/{page}?start={start}&end={end}#quote"
+
+
+def place_link(base: str) -> Callable[[Mapping[str, Any]], str]:
+    """What gives the address of a place in a document, as an exported answer names it."""
+
+    def link(place: Mapping[str, Any]) -> str:
+        return page_address(base, place["document_id"], place["page"], place["start"], place["end"])
+
+    return link
 
 
 @router.get(

@@ -1,15 +1,23 @@
-"""A page of a document as HTML, for a browser that follows a citation. Everything from a document is escaped."""
+"""A page of a document as JSON, and as HTML for a browser that follows a citation: everything in it is escaped."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from html import escape
-from typing import Protocol
+
+from pydantic import BaseModel, Field
 
 
-class Shown(Protocol):
-    """What is shown of a page."""
+class SpanOut(BaseModel):
+    """text[start:end], in Unicode code points."""
+
+    start: int
+    end: int
+
+
+class PageOut(BaseModel):
+    """The parsed text of one page."""
 
     document_id: str
     page: int
@@ -22,7 +30,8 @@ class Shown(Protocol):
     period: str
     document_type: str
     language: str
-    provenance: str
+    provenance: str = Field(description="web: it was fetched from `uri`; else `uri` and `published` are as uploaded.")
+    span: SpanOut | None
 
 
 _PAGE = """<!doctype html>
@@ -136,7 +145,7 @@ def _source(uri: str, provenance: str) -> str:
     return f'<a href="{escape(uri, quote=True)}" target="_blank" rel="noopener noreferrer nofollow">{escape(uri)}</a>'
 
 
-def render(shown: Shown, span: tuple[int, int] | None) -> str:
+def render(shown: PageOut, span: tuple[int, int] | None) -> str:
     """The HTML."""
     base = f"/v1/documents/{escape(shown.document_id, quote=True)}/pages"
     pager = [f"<span>{shown.page} / {shown.pages}</span>"]

@@ -184,7 +184,7 @@ async def _events(
         async with contextlib.aclosing(manager.watch(run.tenant, run.id)) as events:
             async for one in events:
                 told = progress(one, run.language)
-                yield chunks.piece({"reasoning_content": told} if told else {}, quelea={"event": _event_fields(one)})
+                yield chunks.piece({"reasoning_content": told} if told else {}, quelea={"event": one.as_dict()})
         ended = await manager.get(run.tenant, run.id)
         finished = ended.state in ENDED
         if ended.answer is None:
@@ -221,7 +221,3 @@ def progress(one: Event, language: str) -> str:
     if one.name == "reflection":
         return "".join(f"- {insight[:_SHOWN]}\n" for insight in told["insights"])
     return ""
-
-
-def _event_fields(one: Event) -> dict[str, Any]:
-    return {"number": one.number, "event": one.name, "at": one.at, "data": one.data}

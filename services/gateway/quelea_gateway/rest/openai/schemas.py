@@ -187,7 +187,7 @@ _ANY_OBJECT = '{"type": "object"}'
 def refuse_what_is_not_offered(body: ChatIn) -> None:
     """Raise InvalidInput, naming the field, for what a caller relies on and would not get."""
     if body.n not in (None, 1):
-        raise _refuse("n", "n is 1: the same evidence gives one answer.")
+        raise _refuse("n", "n must be 1: the same evidence gives one answer.")
     if body.logprobs or body.top_logprobs:
         raise _refuse("logprobs", "logprobs are not offered; leave logprobs and top_logprobs out.")
     if body.tool_choice not in (None, "none", "auto"):
@@ -203,7 +203,7 @@ def stops(body: ChatIn) -> tuple[str, ...]:
     given = [body.stop] if isinstance(body.stop, str) else body.stop or []
     wanted = tuple(text for text in given if text)
     if len(wanted) > _MOST_STOPS:
-        raise _refuse("stop", f"There may be {_MOST_STOPS} texts to stop at.")
+        raise _refuse("stop", f"stop may have at most {_MOST_STOPS} texts.")
     return wanted
 
 

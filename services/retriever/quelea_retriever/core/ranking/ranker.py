@@ -80,7 +80,7 @@ def packaged() -> Ranker:
 def _weights(said: dict[str, Any]) -> npt.NDArray[np.float64]:
     unknown = sorted(set(said) - set(FEATURES))
     if unknown:
-        raise ValueError(f"it weighs features that there are not: {', '.join(unknown)}")
+        raise ValueError(f"it weighs unknown features: {', '.join(unknown)}")
     found = {name: float(weight) for name, weight in said.items()}
     wrong = [name for name, weight in found.items() if not (math.isfinite(weight) and weight >= 0)]
     if wrong:

@@ -95,7 +95,7 @@ def render(data: bytes, text: str, start: int, end: int) -> AsFiled:
         raise TooLarge(f"The HTML has {len(data):,} bytes, {_MOST_BYTES:,} are shown; download it instead.")
     said = decode(data)
     if said is None:
-        raise Unreadable("The document is no text; download it instead.")
+        raise Unreadable("The document is not text; download it instead.")
     root = read_tree(said)
     etree.strip_elements(root, *_DROPPED, etree.Comment, etree.ProcessingInstruction, with_tail=False)
     etree.strip_tags(root, "mark")

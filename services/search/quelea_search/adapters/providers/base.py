@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import email.utils
+import functools
 import html
 import ipaddress
 import json
@@ -73,6 +74,12 @@ class Ask:
     """Sent as JSON, by POST."""
 
 
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """The machine's CAs: to read them takes a twentieth of a second, so once for all providers."""
+    return ssl.create_default_context()
+
+
 class HttpProvider(abc.ABC):
     """A provider with a JSON API. A subclass gives `name`, `ask` and `read`.
 
@@ -93,7 +100,7 @@ class HttpProvider(abc.ABC):
             logging.getLogger(logger).setLevel(logging.WARNING)
         self._client = httpx2.AsyncClient(
             trust_env=proxies,
-            verify=ssl.create_default_context(),
+            verify=_trusted(),
             follow_redirects=False,
             timeout=None,  # the caller's deadline (core/web/failover.py) covers the whole call
             headers={"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "Quelea"},
@@ -118,12 +125,13 @@ class HttpProvider(abc.ABC):
         """The results of a reply, as they are. Raises ProviderError when it says that there are none to be had."""
 
     async def _reply(self, ask: Ask) -> dict[str, Any]:
-        async for attempt in stamina.retry_context(
-            on=_worth_another, attempts=2, timeout=None, wait_initial=_WAIT, wait_max=1.0, wait_jitter=_JITTER
-        ):
-            with attempt:
-                return self._payload(*await self._bytes(ask))
-        raise AssertionError("retry_context ends with a result or an error")
+        caller = stamina.AsyncRetryingCaller(
+            attempts=2, timeout=None, wait_initial=_WAIT, wait_max=1.0, wait_jitter=_JITTER
+        )
+        return await caller.on(_worth_another)(self._once, ask)
+
+    async def _once(self, ask: Ask) -> dict[str, Any]:
+        return self._payload(*await self._bytes(ask))
 
     async def _bytes(self, ask: Ask) -> tuple[str, bytes]:
         """Media type and body of a reply of status 200."""

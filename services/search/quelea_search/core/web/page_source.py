@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from quelea_search.core.records import decode_fields
 from quelea_search.core.web.model import Fetched, Validators
 
 
@@ -60,15 +59,9 @@ def source_of(page: Fetched) -> PageSource:
     )
 
 
-def encode(source: PageSource) -> str:
-    """For the job record."""
-    return json.dumps(dataclasses.asdict(source), ensure_ascii=False)
-
-
 def decode(text: str) -> PageSource:
-    """What `encode` made; fields of a later version are left out."""
-    names = {field.name for field in dataclasses.fields(PageSource)}
-    return PageSource(**{name: value for name, value in json.loads(text).items() if name in names})
+    """What `records.encode` made of one."""
+    return PageSource(**decode_fields(PageSource, text))
 
 
 def provisional_id(canonical_url: str) -> str:

@@ -11,13 +11,14 @@ Times are seconds since 1970; 0 where it has not happened.
 from __future__ import annotations
 
 import dataclasses
-import json
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 from quelea_kit.reach import DEFAULT_COLLECTION
+
+from quelea_search.core.records import decode_fields
 
 MAX_QUERIES = 10
 MAX_LOOKS = 3
@@ -259,14 +260,7 @@ class PageFilter:
         )
 
 
-def encode(page: WebPage) -> str:
-    """The record as text."""
-    return json.dumps(dataclasses.asdict(page), ensure_ascii=False)
-
-
 def decode(text: str) -> WebPage:
-    """What `encode` made; fields of a later version are left out."""
-    values = json.loads(text)
-    names = {field.name for field in dataclasses.fields(WebPage)}
-    values = {name: value for name, value in values.items() if name in names}
+    """What `records.encode` made of one."""
+    values = decode_fields(WebPage, text)
     return WebPage(**{**values, "state": PageState(values["state"]), "queries": tuple(values["queries"])})

@@ -222,7 +222,7 @@ def _parse(manifest: bytes, limits: BundleLimits) -> Opened:
     calls, run_id, note = data.get("calls"), data.get("run_id", ""), data.get("note", "")
     if not isinstance(note, str) or len(note) > _LONGEST_NOTE:
         raise InvalidInput(
-            f"{MANIFEST} of the bundle has a note that is no text of at most {_LONGEST_NOTE} characters."
+            f"{MANIFEST} of the bundle has a note that is not a text of at most {_LONGEST_NOTE} characters."
         )
     if not isinstance(calls, list) or not isinstance(run_id, str) or len(run_id) > 200:
         raise InvalidInput(f"{MANIFEST} of the bundle has no list of calls, or no run_id of at most 200 characters.")

@@ -7,6 +7,7 @@ from typing import Any
 from quelea_kit.errors import NotFound, Overloaded
 
 from quelea_search.adapters.redis_base import TenantRecords
+from quelea_search.core import records
 from quelea_search.filings.core import watch
 from quelea_search.filings.core.watch import Watch
 
@@ -28,7 +29,7 @@ class Watches(TenantRecords):
                 )
             pipe.multi()
             self._note_tenant(pipe)
-            pipe.hset(key, new.id, watch.encode(new))
+            pipe.hset(key, new.id, records.encode(new))
             return new
 
         return self._transact([key], decide)
@@ -41,7 +42,7 @@ class Watches(TenantRecords):
             known = pipe.hexists(key, changed.id)
             pipe.multi()
             if known:
-                pipe.hset(key, changed.id, watch.encode(changed))
+                pipe.hset(key, changed.id, records.encode(changed))
 
         self._transact([key], decide)
 

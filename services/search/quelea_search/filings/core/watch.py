@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from quelea_kit.reach import DEFAULT_COLLECTION
 
+from quelea_search.core.records import decode_fields
 from quelea_search.filings.core.model import Company, Source, Wanted
 
 
@@ -65,13 +66,7 @@ def looked_at(watch: Watch, *, now: float, due: float, new: int = 0, error: str 
     return dataclasses.replace(seen, new=new, new_at=now) if new else seen
 
 
-def encode(watch: Watch) -> str:
-    """For its record."""
-    return json.dumps(dataclasses.asdict(watch), ensure_ascii=False)
-
-
 def decode(text: str) -> Watch:
-    """What `encode` made; fields of a later version are left out."""
-    names = {field.name for field in dataclasses.fields(Watch)}
-    values = {name: value for name, value in json.loads(text).items() if name in names}
+    """What `records.encode` made of one."""
+    values = decode_fields(Watch, text)
     return Watch(**{**values, "source": Source(values["source"]), "forms": tuple(values["forms"])})
