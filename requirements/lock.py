@@ -1,5 +1,6 @@
 """Writes the locks: every third-party package once, at one version, with the hashes of all its files (`make lock`).
 
+    uv.txt     uv, which installs the others (install.py)
     run.txt    the product, and what builds it
     torch.txt  what the embedder's extra "torch" adds, but for torch
     cpu.txt    torch for processors
@@ -89,6 +90,7 @@ def main() -> None:
     ocr = [*run, *read_declared("ocr")]
     written: set[str] = set()
     for name, needs in (
+        ("uv", ["uv"]),
         ("run", run),
         ("torch", torch),
         ("train", train),
