@@ -18,7 +18,11 @@ LOCKED = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 UV = str(Path(__file__).resolve().parent / "uv.txt")
 SECTIONS = ("global", "install", ":env:")
 """Of pip's configuration, the later the stronger."""
-LISTS = {"extra-index-url": ("UV_INDEX", " "), "find-links": ("UV_FIND_LINKS", ","), "trusted-host": ("UV_INSECURE_HOST", " ")}
+LISTS = {
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+}
 """Options of pip with several values -> uv's variable, and what stands between them there."""
 VALUES = {
     "index-url": ("UV_DEFAULT_INDEX",),
@@ -34,9 +38,11 @@ machine sees arguments."""
 SWITCHES = {"no-index": "--no-index", "no-cache-dir": "--no-cache"}
 """Options of pip that are on or off -> uv's argument."""
 WITHOUT_EFFECT = frozenset(
-    "break-system-packages cache-dir compile constraint disable-pip-version-check format log no-color "
-    "no-compile no-input no-python-version-warning no-warn-script-location only-binary prefer-binary progress-bar quiet "
-    "require-virtualenv root-user-action upgrade-strategy use-feature verbose".split()
+    "break-system-packages cache-dir compile config-file config-settings constraint default-vcs "
+    "disable-pip-version-check exists-action format isolated log no-binary no-build-isolation no-clean no-color "
+    "no-compile no-deps no-input no-python-version-warning no-warn-conflicts no-warn-script-location only-binary pre "
+    "prefer-binary progress-bar quiet report require-hashes require-virtualenv resume-retries root-user-action src "
+    "upgrade upgrade-strategy use-deprecated use-feature use-pep517 verbose".split()
 )
 """Options of pip that change nothing here: how it talks, or which version it chooses where a lock has chosen."""
 ON = ("1", "true", "yes", "on", "y", "t")
@@ -71,7 +77,9 @@ def translate(configuration: Mapping[str, str], environment: Mapping[str, str]) 
     for option, value in configuration.items():
         if option in LISTS:
             variable, between = LISTS[option]
-            variables[variable] = between.join(str(Path(one).expanduser()) if one[0] == "~" else one for one in value.split())
+            variables[variable] = between.join(
+                str(Path(one).expanduser()) if one[0] == "~" else one for one in value.split()
+            )
         elif option in VALUES:
             variables |= dict.fromkeys(VALUES[option], value)
         elif option in SWITCHES:
