@@ -79,7 +79,17 @@ def test_an_installed_quelea_starts_reads_and_answers(tmp_path: Path, wheels: Pa
     run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=away, environment=environment)
     bin_ = tmp_path / "venv/bin"
     # Of 170 packages, what is imported is compiled then.
-    install = (bin_ / "pip", "install", "-q", "--no-compile", "--only-binary", ":all:", "--find-links", wheels, "quelea")
+    install = (
+        bin_ / "pip",
+        "install",
+        "-q",
+        "--no-compile",
+        "--only-binary",
+        ":all:",
+        "--find-links",
+        wheels,
+        "quelea",
+    )
     run(*install, cwd=away, environment=environment, seconds=600)
 
     quelea, port = bin_ / "quelea", free_port()
