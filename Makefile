@@ -51,7 +51,7 @@ ocr: setup ## Add OCR to it, which reads scanned pages (100 MB to download).
 PIP := $(BIN)/pip install -q --disable-pip-version-check --no-deps
 INSTALL := requirements/install.py --no-deps --only-binary :all:
 LOCKED := $(INSTALL) --require-hashes
-CHECK_PYTHON = @$(BIN)/python -c 'import platform, sys; sys.version_info[:2] == (3, 11) or platform.machine() != "x86_64" or sys.exit("torch for processors is locked for Python 3.11, and $(VENV) has another: rm -r $(VENV), then make $@ PYTHON=/path/to/python3.11")'
+CHECK_PYTHON = @$(BIN)/python -c 'import platform, sys; sys.version_info[:2] == (3, 11) or platform.machine() != "x86_64" or sys.exit("torch for processors is locked for Python 3.11, and $(VENV) has another: rm -r $(VENV), and again with PYTHON=/path/to/python3.11")'
 
 $(STAMP): requirements/install.py requirements/uv.txt requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	$(PYTHON) -m venv $(VENV)
