@@ -1,6 +1,7 @@
 # Quelea. `make` lists the targets; each does its own set-up.
 SHELL := /bin/bash
-PYTHON ?= python3
+# python3 where the locks serve it, else python3.11: torch for processors is locked for that one.
+PYTHON ?= $(shell for one in python3 python3.11 python3; do $$one -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && break; done; echo $$one)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -35,23 +36,26 @@ dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
 
 .PHONY: torch
 torch: setup ## Add torch to it: for models of your own, cross-encoders and, with CUDA=1, GPUs.
-	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
+	$(if $(CUDA),,$(CHECK_PYTHON))
+	$(BIN)/python $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
 
 .PHONY: train
 train: torch ## Add to it what `quelea train` needs. CUDA=1 for GPUs.
-	$(PIP) $(LOCKED) -r requirements/train.txt
+	$(BIN)/python $(LOCKED) -r requirements/train.txt
 
 .PHONY: ocr
 ocr: setup ## Add OCR to it, which reads scanned pages (100 MB to download).
-	$(PIP) $(LOCKED) -r requirements/ocr.txt
+	$(BIN)/python $(LOCKED) -r requirements/ocr.txt
 
-# The locks hold every package that is needed, so pip resolves nothing, and takes no file whose hash they do not hold.
+# The locks hold every package that is needed, so nothing is resolved, and no file taken whose hash they do not hold.
 PIP := $(BIN)/pip install -q --disable-pip-version-check --no-deps
-LOCKED := --require-hashes --only-binary :all:
+INSTALL := requirements/install.py --no-deps --only-binary :all:
+LOCKED := $(INSTALL) --require-hashes
+CHECK_PYTHON = @$(BIN)/python -c 'import platform, sys; sys.version_info[:2] == (3, 11) or platform.machine() != "x86_64" or sys.exit("torch for processors is locked for Python 3.11, and $(VENV) has another: rm -r $(VENV), and again with PYTHON=/path/to/python3.11")'
 
-$(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
+$(STAMP): requirements/install.py requirements/uv.txt requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(LOCKED) -r requirements/run.txt
+	$(BIN)/python $(LOCKED) -r requirements/run.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
 
@@ -65,7 +69,8 @@ client-schemas: dev ## After a change of the gateway's answers: client/schemas.j
 	$(BIN)/python client/hatch_build.py < .cache/openapi.json
 
 $(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/train.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
-	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/train.txt -r requirements/ocr.txt -r requirements/dev.txt
+	$(CHECK_PYTHON)
+	$(BIN)/python $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/train.txt -r requirements/ocr.txt -r requirements/dev.txt
 	@touch $@
 
 .PHONY: lock
@@ -89,7 +94,7 @@ $(TOOLS)/catalogue.jsonl: $(TOOLS)/.fetched $(wildcard services/agent-sandbox/qu
 
 .PHONY: engine-cpu
 engine-cpu: setup $(GGUF) ## Add llama.cpp to it and fetch the language model that writes on this machine (1.1 GB). MODEL=0.5b fetches a smaller one.
-	$(PIP) $(LOCKED) -r requirements/llama.txt
+	$(BIN)/python $(LOCKED) -r requirements/llama.txt
 
 $(GGUF): services/generator/engine/fetch_gguf.py | $(STAMP)
 	$(BIN)/python $< $(MODEL) $(dir $@)
@@ -100,7 +105,7 @@ engine-vllm: $(VLLM_MODEL)/config.json ## Make .engine-vllm, an environment of i
 
 $(VLLM_ROOM)/.installed: services/generator/engine/requirements-cpu.txt
 	$(PYTHON) -m venv $(VLLM_ROOM)
-	$(VLLM_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
+	$(VLLM_ROOM)/bin/python $(INSTALL) -r $<
 	@touch $@
 
 $(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/prepare_cpu.py
@@ -111,8 +116,8 @@ $(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/pre
 open-webui: $(OPEN_WEBUI_ROOM)/.installed ## Make .open-webui, an environment of its own with Open WebUI, to test Quelea behind it.
 
 $(OPEN_WEBUI_ROOM)/.installed: tests/open_webui/requirements.txt $(DEV_STAMP)
-	$(BIN)/uv venv -q --clear --python $(BIN)/python $(OPEN_WEBUI_ROOM)  # pip takes minutes longer
-	$(BIN)/uv pip install -q --python $(OPEN_WEBUI_ROOM)/bin/python --no-deps $(LOCKED) -r $<
+	$(BIN)/python -m venv --clear $(OPEN_WEBUI_ROOM)
+	$(OPEN_WEBUI_ROOM)/bin/python $(LOCKED) -r $<
 	@touch $@
 
 .PHONY: demo

@@ -1,5 +1,6 @@
 """Writes the locks: every third-party package once, at one version, with the hashes of all its files (`make lock`).
 
+    uv.txt     uv, which installs the others (install.py)
     run.txt    the product, and what builds it
     torch.txt  what the embedder's extra "torch" adds, but for torch
     cpu.txt    torch for processors
@@ -53,7 +54,7 @@ def read_names(file: str | Path) -> list[str]:
     return [line for line in (HERE / file).read_text().splitlines() if line and line[0] not in "#-"]
 
 
-def resolve(needs: list[str], *arguments: str, python: str = "3.11") -> dict[str, str]:
+def resolve(needs: list[str], *arguments: str) -> dict[str, str]:
     """Package -> its lines of a lock, for the needs and all that they need."""
     with tempfile.TemporaryDirectory() as scratch:
         wanted, found = Path(scratch, "wanted.in"), Path(scratch, "found.txt")
@@ -61,7 +62,7 @@ def resolve(needs: list[str], *arguments: str, python: str = "3.11") -> dict[str
         found.write_text(
             "".join(path.read_text() for path in sorted(HERE.glob("*.txt")) if path.stem not in ("ours", "cpu"))
         )
-        uv = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", python, "--generate-hashes"]
+        uv = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
         options = ["--no-header", "--no-annotate", "--output-file", str(found)]
         subprocess.run([*uv, *options, *arguments, str(wanted)], check=True)  # noqa: S603 - our own command
         blocks = re.split(r"\n(?=[A-Za-z0-9])", found.read_text().strip())
@@ -89,6 +90,7 @@ def main() -> None:
     ocr = [*run, *read_declared("ocr")]
     written: set[str] = set()
     for name, needs in (
+        ("uv", ["uv"]),
         ("run", run),
         ("torch", torch),
         ("train", train),
@@ -106,8 +108,7 @@ def main() -> None:
         written |= set(new)
     tools = resolve(read_names("tools.in"), "--no-deps", *arguments)
     (HERE / "tools.txt").write_text(HEADER + "".join(tools.values()))
-    # soupsieve, of its versions, wants this patch release.
-    web = resolve(read_names(OPEN_WEBUI / "requirements.in"), "--no-deps", python="3.11.5")
+    web = resolve(read_names(OPEN_WEBUI / "requirements.in"), "--no-deps")
     (OPEN_WEBUI / "requirements.txt").write_text(HEADER + "".join(web.values()))
 
 

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
+from click.testing import Result
+from quelea_training.cli import app
 from quelea_training.long_runs import last_checkpoint
 from safetensors.torch import load_file
+from typer.testing import CliRunner
 
 ALONE = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 _START, _END = 300, 400
@@ -19,12 +22,17 @@ _START, _END = 300, 400
 
 
 def train(
-    words: Sequence[str], out: Path, processes: int = 1, environment: Mapping[str, str] = ALONE
+    words: Sequence[str], out: Path, processes: int, environment: Mapping[str, str] = ALONE
 ) -> subprocess.CompletedProcess[str]:
-    """Run `quelea train WORDS --out OUT` to its end."""
+    """Run `quelea train WORDS --out OUT` in processes of its own to its end."""
     return subprocess.run(
         _command(words, out, processes), check=False, capture_output=True, text=True, env=environment, timeout=_END
     )
+
+
+def train_here(words: Sequence[str], out: Path) -> Result:
+    """Run it in this process, which has loaded torch: each other takes seconds for that. With `--threads` in WORDS."""
+    return CliRunner().invoke(app, [*words, "--out", str(out)])
 
 
 def kill_when_it_has_a_checkpoint(
@@ -65,12 +73,12 @@ def check_that_a_kill_loses_one_interval(words: Sequence[str], folder: Path) -> 
     killed, alone = folder / "killed", folder / "alone"
     checkpoint = kill_when_it_has_a_checkpoint(words, killed)
     at = words.index("--rate") + 1
-    refused = train([*words[:at], "0.001", *words[at + 1 :]], killed)
-    assert refused.returncode == 1
+    refused = train_here([*words[:at], "0.001", *words[at + 1 :]], killed)
+    assert refused.exit_code == 1
     assert "rate" in refused.stderr
     for out in (killed, alone):
-        done = train(words, out)
-        assert done.returncode == 0, done.stderr
+        done = train_here(words, out)
+        assert done.exit_code == 0, done.output
         assert (f"going on from {checkpoint.name}" in done.stderr) == (out == killed)
     return killed, alone
 

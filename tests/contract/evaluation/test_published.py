@@ -177,6 +177,7 @@ def test_a_job_asks_for_one_does_it_and_fails_with_it(means: Means, tmp_path: Pa
 
 
 @pytest.mark.slow(reason="four evaluations, each of the whole set")
+@pytest.mark.slow(reason="four evaluations of two processes each, looked at once a second")
 def test_a_job_fails_when_a_metric_is_worse_than_at_the_last_run_that_kept_its_gate(tmp_path: Path) -> None:
     names = [f"right{at}" for at in range(12)]
     (tmp_path / "questions").mkdir()

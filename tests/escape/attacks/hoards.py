@@ -195,7 +195,7 @@ with contextlib.suppress(OSError):
 report("locks", False, made)
 """,
         ends=ANY,
-        limits={"wall_seconds": 20.0},
+        limits={"wall_seconds": 10.0},  # each takes the kernel longer than the one before
         tried=0,
         check=_within_its_memory,
     ),

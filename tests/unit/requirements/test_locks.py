@@ -49,7 +49,7 @@ def closure(needs: list[str]) -> set[str]:
 
 
 def test_every_package_is_in_one_lock_with_the_hashes_of_its_files() -> None:
-    assert set(LOCKS) == {"run", "torch", "cpu", "cuda", "train", "llama", "ocr", "dev"}
+    assert set(LOCKS) == {"uv", "run", "torch", "cpu", "cuda", "train", "llama", "ocr", "dev"}
     assert set(packages("cpu")) == {"torch"} <= set(packages("cuda"))
     names = [name for lock in LOCKS if lock != "cpu" for name in packages(lock)]
     assert sorted(names) == sorted(set(names))
