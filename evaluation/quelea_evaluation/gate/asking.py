@@ -136,11 +136,14 @@ def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None
 
 @contextlib.contextmanager
 def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
-    """A copy of a home that is not running, beside it; thrown away afterwards."""
+    """A copy of a home that is not running, beside it; thrown away afterwards.
+
+    Links stay links: which set of models is in use is one, and so is the set before, which need not be there.
+    """
     copy = folder.with_name(folder.name + suffix)
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("run", "logs"))
     try:
+        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns("run", "logs"))
         yield copy
     finally:
         shutil.rmtree(copy, ignore_errors=True)
