@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import torch
 from quelea_evaluation.inputs import BadInput
@@ -64,6 +65,7 @@ class Progress:
     """What a run that goes on must know beside its checkpoint."""
 
     seconds: float = 0.0
+    """Of work; a run that ended for want of time has all of it."""
     best: float = -1.0
     best_step: int = 0
     worse: int = 0
@@ -225,30 +227,33 @@ def train(
         torch.set_num_threads(budget.threads)
     set_seed(recipe.seed)
     out = Path(str(arguments.output_dir)).parent
-    clock = Clock(weights, budget, out, look, say, recipe.warm_up)
+    clock = Clock(budget, out, look, say, recipe.warm_up)
     trainer = kind(weights, clock, args=arguments, callbacks=[clock], **given)
-    unwanted: list[type[TrainerCallback]] = [PrinterCallback, *kind.unwanted]
-    for one in unwanted:
-        trainer.remove_callback(one)
+    trainer.remove_callback(PrinterCallback)
     last = last_checkpoint(out)
-    clock.begin(last)
+    state = clock.begin(last)
     try:
-        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+        if last is None or not clock.why:
+            trainer.train(resume_from_checkpoint=None if last is None else str(last))
+            state = trainer.state
+        else:  # it was ended after its training: the report alone is missing
+            weights.load(last / WEIGHTS)
     except (MemoryError, RuntimeError) as error:
         if not _is_memory(error):
             raise
         raise OutOfMemory(memory) from error
     finally:
         clock.close()
+    _any_process(False)  # all wait for the first, which writes the best weights
     if clock.looks and (out / BEST).is_file():
         weights.load(out / BEST)
     return Trained(
-        steps=trainer.state.global_step,
+        steps=state.global_step,
         seconds=round(clock.progress.seconds, 1),
         best=clock.progress.best,
-        best_step=clock.progress.best_step or trainer.state.global_step,
-        why=clock.why or "all steps are done",
-        log=[dict(row) for row in trainer.state.log_history],
+        best_step=clock.progress.best_step or state.global_step,
+        why=clock.why,
+        log=[dict(row) for row in state.log_history],
     )
 
 
@@ -303,9 +308,6 @@ class PacedTrainer(Trainer):
         arguments: Of the trainer.
     """
 
-    unwanted: ClassVar[Sequence[type[TrainerCallback]]] = ()
-    """Callbacks of the library's that are removed."""
-
     def __init__(self, weights: MovingWeights, clock: Clock, **arguments: Any) -> None:
         self._weights = weights
         self._clock = clock
@@ -320,6 +322,9 @@ class PacedTrainer(Trainer):
 
         self.lr_scheduler = LambdaLR(optimizer or cast("torch.optim.Optimizer", self.optimizer), factor)
         return self.lr_scheduler
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """The card is ours; sentence-transformers' would encode examples for its own."""
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """The moving weights. All processes call: where each holds a part (FSDP) they are gathered."""
@@ -339,7 +344,6 @@ class Clock(TrainerCallback):
     """Says how far it is and how long it takes, looks at the development split, and ends what takes too long.
 
     Args:
-        weights: That move.
         budget: How long.
         out: Folder of logs and of the best weights.
         look: The development split; None: there is none, and the last weights count.
@@ -349,7 +353,6 @@ class Clock(TrainerCallback):
 
     def __init__(
         self,
-        weights: MovingWeights,
         budget: Budget,
         out: Path,
         look: Look | None,
@@ -358,8 +361,8 @@ class Clock(TrainerCallback):
     ) -> None:
         self.progress = Progress()
         self.why = ""
+        """Why training has ended; empty as long as it has not."""
         self.warm_up = warm_up
-        self._weights = weights
         self._budget = budget
         self._out = out
         self._writer = SummaryWriter(str(out / _LOGS)) if is_first() else None
@@ -373,12 +376,21 @@ class Clock(TrainerCallback):
         """Whether there is a development split."""
         return self._look is not None
 
-    def begin(self, checkpoint: Path | None) -> None:
-        """Before training; with a checkpoint it goes on from there."""
+    def begin(self, checkpoint: Path | None) -> TrainerState:
+        """Before training; with a checkpoint it goes on from there.
+
+        Returns:
+            The state of the checkpoint. `why` says whether its training had come to its end.
+        """
+        state = TrainerState()
         if checkpoint is not None:
             self.progress = Progress(**json.loads((checkpoint / _PROGRESS).read_text(encoding="utf-8")))
             self._say(f"going on from {checkpoint.name}, after {self.progress.seconds / 60:.1f} minutes of work")
+            state = TrainerState.load_from_json(str(checkpoint / _STATE))
+            self._keep_best(checkpoint, state)
+            self.why = self._ending(state)
         self._since = time.monotonic() - self.progress.seconds
+        return state
 
     def close(self) -> None:
         """Write what the logs still hold."""
@@ -398,6 +410,8 @@ class Clock(TrainerCallback):
         at = time.monotonic()
         self.progress.seconds = at - self._since
         over = _any_process(bool(self._budget.minutes) and self.share() >= 1)
+        if over:  # by another's clock, perhaps
+            self.progress.seconds = max(self.progress.seconds, self._budget.minutes * 60)
         last = over or state.global_step >= state.max_steps
         if at - self._said > _SAY_EVERY or last:
             self._said = at
@@ -405,8 +419,7 @@ class Clock(TrainerCallback):
         if state.global_step % self._budget.interval == 0 or last:
             self._judge(state)
             control.should_save = True
-        if over:
-            self.why = self.why or f"the time of {self._budget.minutes:g} minutes is over"
+        self.why = self._ending(state)
         if self.why:
             control.should_training_stop = True
         return control
@@ -419,11 +432,31 @@ class Clock(TrainerCallback):
                 self._writer.add_scalar(f"train/{name}", value, state.global_step)
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """A checkpoint is there."""
+        """A checkpoint is there. Its progress makes it whole, so what is read from it comes after."""
         del control
         if is_first():
             folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
             write_json(folder / _PROGRESS, asdict(self.progress))
+            self._keep_best(folder, state)
+
+    def _keep_best(self, checkpoint: Path, state: TrainerState) -> None:
+        """Copy the weights of a whole checkpoint where they are the best; after a kill before this it is made up for.
+
+        The file never has weights of a later step than the newest whole checkpoint, from which a run goes on.
+        """
+        if is_first() and self.progress.best_step == state.global_step:
+            scratch = (self._out / BEST).with_suffix(".part")
+            shutil.copyfile(checkpoint / WEIGHTS, scratch)
+            scratch.replace(self._out / BEST)
+
+    def _ending(self, state: TrainerState) -> str:
+        """Why training ends here, from what a checkpoint keeps, so that a run that goes on says the same."""
+        limit = self._budget.minutes
+        if self._look is not None and self.progress.worse >= self._budget.patience:
+            return f"the development split has been no better {self.progress.worse} times"
+        if limit and self.progress.seconds >= limit * 60:
+            return f"the time of {limit:g} minutes is over"
+        return "all steps are done" if state.global_step >= state.max_steps else ""
 
     def _judge(self, state: TrainerState) -> None:
         if self._look is None:
@@ -436,11 +469,8 @@ class Clock(TrainerCallback):
         self._say(f"step {state.global_step}: development {value:.4f}{' (best)' if better else ''}")
         if better:
             self.progress.best, self.progress.best_step, self.progress.worse = value, state.global_step, 0
-            self._weights.save(self._out / BEST)
-            return
-        self.progress.worse += 1
-        if self.progress.worse >= self._budget.patience:
-            self.why = f"the development split has been no better {self.progress.worse} times"
+        else:
+            self.progress.worse += 1
 
     def _tell(self, state: TrainerState) -> None:
         loss = next((row["loss"] for row in reversed(state.log_history) if "loss" in row), None)

@@ -115,7 +115,8 @@ def begin(
         return
     settings = {name: value for name, value in recipe.as_row().items() if name not in free}
     settings |= watched or {}
-    notes = {"minutes": budget.minutes, "threads": budget.threads, "processes": os.environ.get("WORLD_SIZE", "1")}
+    settings["processes"] = int(os.environ.get("WORLD_SIZE", "1"))  # each takes a batch, so a step is of other examples
+    notes = {"minutes": budget.minutes, "threads": budget.threads}
     with RunFolder(out, kind, settings, data, notes) as folder:
         if "finished" in folder.manifest:
             raise BadInput(f"{out} holds a finished run; choose another folder, or remove it")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,9 +48,10 @@ def load_or_ask(
     """The encoder's name, and each of at most `most` questions twice.
 
     What was asked is kept in the home, and asked anew only with `again`. Of a set without documents the home has them,
-    and the set names them by their ids.
+    and the set names them by their ids; its questions and the models in use may change, and then it is asked anew.
     """
-    kept = home / f"gate-{one.name}-{most}.json"
+    mark = "" if one.documents else f"-{_mark(one, home)}"
+    kept = home / f"gate-{one.name}-{most}{mark}.json"
     if kept.is_file() and not again:
         say(f"{one.name}: as asked before, {kept}")
         found = json.loads(kept.read_text(encoding="utf-8"))
@@ -57,6 +60,17 @@ def load_or_ask(
     document = {"encoder": encoder, "asked": [asdict(a) for a in asked]}
     kept.write_text(json.dumps(document, ensure_ascii=False, indent=0), encoding="utf-8")
     return encoder, asked
+
+
+def _mark(one: EvaluationSet, home: Path) -> str:
+    """Of what the answers in a home of one's own depend on: the questions and the models in use, hashed."""
+    models = home / one.name / "models" / "active" / "manifest.json"
+    said = [
+        sorted((question.id, question.text) for question in one.questions),
+        models.read_text(encoding="utf-8") if models.is_file() else "",
+        sorted((name, value) for name, value in os.environ.items() if name.startswith("QUELEA_EMBEDDER_")),
+    ]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
 
 def sample_evenly(questions: Sequence[Question], most: int) -> list[Question]:
@@ -136,11 +150,14 @@ def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None
 
 @contextlib.contextmanager
 def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
-    """A copy of a home that is not running, beside it; thrown away afterwards."""
+    """A copy of a home that is not running, beside it; thrown away afterwards.
+
+    Links stay links: which set of models is in use is one, and so is the set before, which need not be there.
+    """
     copy = folder.with_name(folder.name + suffix)
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("run", "logs"))
     try:
+        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns("run", "logs"))
         yield copy
     finally:
         shutil.rmtree(copy, ignore_errors=True)

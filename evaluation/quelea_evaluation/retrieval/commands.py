@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
+from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_evaluation.retrieval import cross_language
 from quelea_evaluation.retrieval.variants import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS, load_set
+from quelea_evaluation.sets.model import EvaluationSet
 
 app = typer.Typer()
 
@@ -29,6 +32,10 @@ def retrieval(
         list[str] | None, typer.Option("--variant", help="Only variants whose name holds this.")
     ] = None,
     ordinary: Annotated[bool, typer.Option(help="Also the ordinary set-up, which embeds its windows anew.")] = True,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder of `quelea train pairs`: only its held-out queries are asked; all are stored."),
+    ] = None,
     data: Data = DATA,
     home: Home = HOME,
     as_json: AsJson = False,
@@ -37,11 +44,30 @@ def retrieval(
     chosen = [v for v in VARIANTS if not variants or any(word in v.name for word in variants)]
     results: dict[str, list[Row]] = {}
     for name in sets or list(SETS):
-        results[name] = evaluate(load_set(name, data), home, chosen, say, ordinary=ordinary)
+        one = load_set(name, data)
+        if held_out:
+            one = only_held_out(one, held_out)
+        results[name] = evaluate(one, home, chosen, say, ordinary=ordinary)
         if not as_json:
             _table(name, results[name])
     if as_json:
         _out(results)
+
+
+def only_held_out(one: EvaluationSet, folders: Sequence[Path]) -> EvaluationSet:
+    """The set with those questions alone that folders of pairs hold out; nothing of them was trained on.
+
+    Raises:
+        BadInput: A folder has no pairs, or none that is held out is of this set.
+    """
+    queries: set[str] = set()
+    for folder in folders:
+        rows = read_rows(folder / "pairs.jsonl", "a pair with query and split")
+        queries |= {row["query"] for _, row in rows if row.get("split") == "test" and "query" in row}
+    kept = tuple(question for question in one.questions if question.text in queries)
+    if not kept:
+        raise BadInput(f"none of the {len(one.questions)} questions of {one.name} is held out by the folders of pairs")
+    return replace(one, questions=kept)
 
 
 @app.command("cross-language")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from quelea_evaluation.gate import efficiency
 from quelea_evaluation.gate import fit as gate_fit
-from quelea_evaluation.gate.asking import Asked, groups_of, removals, right, sample_evenly
+from quelea_evaluation.gate.asking import Asked, copy_of_home, groups_of, removals, right, sample_evenly
 from quelea_evaluation.sets.model import Question
 
 
@@ -144,3 +144,18 @@ def test_right_is_the_figure_or_the_document() -> None:
     assert right(question(0, "d00"), answer(("id2", "x"), ("id1", "y")), keys)
     assert not right(question(0, "d00"), answer(("id2", "x")), keys)
     assert not right(question(0, "d00"), answer(("id1", "x"), declined=True), keys)
+
+
+def test_a_home_with_a_set_of_models_in_use_is_copied(tmp_path: Path) -> None:
+    """The set before it is what comes with Quelea: a link to nothing."""
+    home = tmp_path / "home"
+    (home / "models" / "sets" / "one").mkdir(parents=True)
+    (home / "models" / "sets" / "one" / "gate.json").write_text("{}")
+    (home / "models" / "active").symlink_to("sets/one")
+    (home / "models" / "previous").symlink_to("sets/packaged")
+    with copy_of_home(home, "-copy") as copy:
+        assert (copy / "models" / "active").readlink() == Path("sets/one")
+        assert (copy / "models" / "active" / "gate.json").read_text() == "{}"
+        (home / "models" / "active").unlink()
+        assert (copy / "models" / "active" / "gate.json").is_file()
+    assert [one.name for one in tmp_path.iterdir()] == ["home"]

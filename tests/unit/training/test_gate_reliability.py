@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from quelea_cli.stack.home import Home
+from quelea_evaluation.gate import asking
 from quelea_evaluation.gate.asking import Asked
 from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.sets.model import EvaluationSet, Question
 from quelea_training.gate import commands
 from quelea_training.gate.reliability import bins, brier, calibration_error, draw
 from quelea_training.own_questions import own_set, resting
@@ -62,19 +64,44 @@ def test_questions_about_stored_documents_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("documents", "each", "said"), [(4, 5, "20 askings are too few"), (4, 20, "about 4 documents"), (5, 20, "")]
+    ("documents", "each", "said"), [(4, 2, "16 askings are too few"), (4, 10, "about 4 documents"), (5, 10, "")]
 )
-def test_too_little_for_a_gate_is_said_before_it_is_fitted(documents: int, each: int, said: str) -> None:
-    asked = [
-        Asked("home", str(at), "what?", str(group), at % 2 == 0, {}, right=True)
-        for group in range(documents)
+def test_too_little_for_a_gate_is_said_before_anything_is_asked(documents: int, each: int, said: str) -> None:
+    questions = [
+        Question(f"{document} {at}", "what?", "single", frozenset({str(document)}))
+        for document in range(documents)
         for at in range(each)
     ]
     if not said:
-        commands._refuse_too_little(asked)
+        commands._refuse_too_little([questions[:20], questions[20:]])
         return
-    with pytest.raises(typer.BadParameter, match=said):
-        commands._refuse_too_little(asked)
+    with pytest.raises(BadInput, match=said):
+        commands._refuse_too_little([questions[:20], questions[20:]])
+
+
+def test_a_home_of_ones_own_is_asked_anew_with_other_questions_or_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the gate would be fitted again to what the encoder before had found."""
+    asked: list[int] = []
+
+    def ask(*_: object) -> tuple[str, list[Asked]]:
+        asked.append(1)
+        return "e5", []
+
+    monkeypatch.setattr(asking, "_ask_set", ask)
+    one = EvaluationSet("home", (), (Question("1", "what?", "single", frozenset({"d"})),))
+
+    def asks(of: EvaluationSet) -> int:
+        asking.load_or_ask(of, tmp_path, 10, lambda _: None)
+        return len(asked)
+
+    assert (asks(one), asks(one)) == (1, 1)
+    assert asks(replace(one, questions=(replace(one.questions[0], text="why?"),))) == 2
+    active = tmp_path / "home" / "models" / "active"
+    active.mkdir(parents=True)
+    (active / "manifest.json").write_text("{}")
+    assert (asks(one), asks(one)) == (3, 3)
 
 
 def test_a_home_is_copied_only_while_its_stack_rests(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def test_a_set_is_made_with_manifest_and_card(tmp_path: Path) -> None:
     model = tmp_path / "my-e5"
     (model / "deep").mkdir(parents=True)
     (model / "deep" / "weights.bin").write_bytes(b"1234")
+    write(model / "config.json")
     made = make(
         tmp_path / "sets",
         "first",
@@ -43,7 +44,7 @@ def test_a_set_is_made_with_manifest_and_card(tmp_path: Path) -> None:
     folder = tmp_path / "sets" / "first"
     assert verify(folder) == read(folder) == made
     assert made.encoder_id == "my-e5@1"
-    assert list(made.parts["encoder"].files) == ["encoder/my-e5/deep/weights.bin"]
+    assert list(made.parts["encoder"].files) == ["encoder/my-e5/config.json", "encoder/my-e5/deep/weights.bin"]
     shown = (folder / "MODEL_CARD.md").read_text()
     assert shown == card(made)
     for said in ("MIT", "tatqa/MRR@10 | 0.810", "filings of ours", made.parts["gate"].files["gate.json"]):
@@ -52,12 +53,32 @@ def test_a_set_is_made_with_manifest_and_card(tmp_path: Path) -> None:
         make(tmp_path / "sets", "first", {"encoder": model}, licences={"encoder": "MIT"}, metrics={}, data={})
 
 
+@pytest.mark.parametrize(
+    ("part", "inside", "file"),
+    [
+        ("encoder", "model", "config.json"),
+        ("verifier", "model", "config.json"),
+        ("adapter", "adapter", "adapter_config.json"),
+    ],
+)
+def test_of_the_folder_of_a_training_the_model_alone_is_taken(
+    tmp_path: Path, part: str, inside: str, file: str
+) -> None:
+    run = tmp_path / "spring"
+    (run / inside).mkdir(parents=True)
+    write(run / inside / file)
+    write(run / "report.json")
+    made = make(tmp_path / "sets", "one", {part: run}, licences={part: "MIT"}, metrics={}, data={})
+    assert list(made.parts[part].files) == [f"{part}/spring/{file}"]
+
+
 @pytest.mark.parametrize("change", ["changed", "missing", "more"])
 def test_a_set_that_was_touched_is_refused(tmp_path: Path, change: str) -> None:
     shelf = Shelf(tmp_path)
     model = tmp_path / "my-e5"
     model.mkdir()
     (model / "weights.bin").write_bytes(b"1234")
+    write(model / "config.json")
     new_set(shelf, "one", tmp_path, "my-e5", given={"encoder": model})
     file = shelf.sets / "one" / "encoder" / "my-e5" / "weights.bin"
     if change == "changed":
@@ -85,6 +106,8 @@ def test_parts_for_two_encoders_make_no_set(tmp_path: Path) -> None:
         ({"gate": "none.json"}, {"gate": "MIT"}, "not at"),
         ({"gate": "folder"}, {"gate": "MIT"}, "must be a file"),
         ({"encoder": "gate.json"}, {"encoder": "MIT"}, "must be a folder"),
+        ({"encoder": "folder"}, {"encoder": "MIT"}, "config.json is neither there nor in its folder model"),
+        ({"adapter": "folder"}, {"adapter": "MIT"}, "adapter_config.json is neither there nor in its"),
         ({"gate": "gate.json"}, {}, "--licence gate"),
         ({"gate": "bad.json"}, {"gate": "MIT"}, "not JSON"),
     ],
@@ -152,6 +175,7 @@ def test_the_same_encoder_in_another_set_is_taken_up_while_the_stack_runs(
         model = tmp_path / name / "my-e5"
         model.mkdir(parents=True)
         (model / "weights.bin").write_bytes(weights)
+        write(model / "config.json")
         new_set(shelf, name, tmp_path, "my-e5", given={"encoder": model})
     encoded: list[Path] = []
     monkeypatch.setattr(take_up, "_encode_again", lambda _, model, __: encoded.append(model))
@@ -176,6 +200,7 @@ def test_what_fails_while_encoding_leaves_the_set_in_use(tmp_path: Path, monkeyp
     shelf = Shelf(home.root)
     model = tmp_path / "my-e5"
     model.mkdir()
+    write(model / "config.json")
 
     def fail(*_: Any) -> None:
         raise Unavailable("no encoder")

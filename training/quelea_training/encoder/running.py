@@ -20,7 +20,7 @@ from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
 from quelea_training.encoder.training import LOOK, train
-from quelea_training.long_runs import Budget, names_of, only_first
+from quelea_training.long_runs import Budget, is_first, names_of, only_first
 from quelea_training.pairs.model import PAIRS
 
 KIND = "encoder-training"
@@ -45,7 +45,7 @@ class Order:
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
     """Train, and give the report, which is written beside the model.
 
-    In a run of several processes each calls this; the first alone measures and writes.
+    In a run of several processes each calls this; the first alone measures what came out, and writes.
 
     Raises:
         BadInput: Something given cannot be used, or the folder holds a finished run.
@@ -74,7 +74,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             say("nothing is to develop on: the last weights count, and --minutes or --epochs alone end the training")
         say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
         towers = Towers(order.base, recipe, order.device)
-        before = _before(order.out, towers, tests, say) if mine.folder else []
+        before = _before(order.out, towers, tests, say)
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
@@ -95,14 +95,16 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
 def _before(out: Path, towers: Towers, tests: Sequence[Bench], say: Callable[[str], None]) -> list[report.Row]:
     """The base model's measures, kept for a run that goes on.
 
-    An adapter begins as nothing, so the model is its base until the first step.
+    An adapter begins as nothing, so the model is its base until the first step. Each process measures: training
+    begins with all of them, and none waits for another longer than the group's time-out.
     """
     file = out / "before.json"
     if file.is_file():
         kept: Mapping[str, Any] = _read(file)
         return list(kept["scores"])
     scores = report.measure(towers, tests, "before", say)
-    write_json(file, {"scores": scores})
+    if is_first():
+        write_json(file, {"scores": scores})
     return scores
 
 

@@ -56,7 +56,6 @@ class Towers(MovingWeights):
         for tower in self.towers.values():
             _choose_weights(tower, recipe)
         self.trained = one if recipe.towers == 1 else self._join(device)
-        self.trained.model_card_data.generate_widget_examples = False  # the card is ours
         super().__init__(self.trained)
 
     def _join(self, device: str) -> SentenceTransformer:

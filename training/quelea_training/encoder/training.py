@@ -12,7 +12,6 @@ from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
 )
-from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardCallback
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 
 from quelea_training import long_runs
@@ -87,5 +86,3 @@ def _loss(towers: Towers, recipe: Recipe) -> torch.nn.Module:
 
 class _Trainer(PacedTrainer, SentenceTransformerTrainer):
     """Sentence-transformers' trainer, paced."""
-
-    unwanted = (SentenceTransformerModelCardCallback,)  # the card is ours

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +11,11 @@ import numpy as np
 import typer
 from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
 from quelea_evaluation.gate import fit as gate_fit
-from quelea_evaluation.gate.asking import Asked, load_or_ask
+from quelea_evaluation.gate.asking import Asked, groups_of, load_or_ask, sample_evenly
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import write_json
 from quelea_evaluation.sets import SETS, load_set
+from quelea_evaluation.sets.model import Question
 from rich.console import Console
 from rich.table import Table
 
@@ -62,7 +64,6 @@ def gate(
         model, asked = _ask(sets or ([] if pairs else list(GATE_SETS)), pairs, stored, most, data, home, again=again)
     except BadInput as error:
         raise typer.BadParameter(str(error)) from error
-    _refuse_too_little(asked)
     held_out = gate_fit.predict_held_out(asked)
     labels = np.array([one.answerable for one in asked])
     found = bins(held_out, labels)
@@ -88,6 +89,7 @@ def _ask(
     if pairs is not None and stored is not None:
         place = resting(stored)
         wanted.append((own_set(pairs, place.name), place.parent))
+    _refuse_too_little([sample_evenly(one.questions, most) for one, _ in wanted])
     encoders: set[str] = set()
     asked: list[Asked] = []
     for one, place in wanted:
@@ -99,16 +101,24 @@ def _ask(
     return encoders.pop(), asked
 
 
-def _refuse_too_little(asked: list[Asked]) -> None:
-    """See that there is enough for a gate, and for a measure of it on documents that it has not seen."""
-    if len(asked) < LEAST:
-        raise typer.BadParameter(
-            f"{len(asked)} askings are too few to fit a gate; at least {LEAST} are needed, two of each question: make "
+def _refuse_too_little(questions: Sequence[Sequence[Question]]) -> None:
+    """See that there is enough for a gate, and for a measure of it on documents that it has not seen.
+
+    Args:
+        questions: Of each set, as they will be asked, each twice.
+
+    Raises:
+        BadInput: There is not.
+    """
+    askings = 2 * sum(map(len, questions))
+    if askings < LEAST:
+        raise BadInput(
+            f"{askings} askings are too few to fit a gate; at least {LEAST} are needed, two of each question: make "
             "more pairs of more documents with `quelea train pairs`, or raise --most."
         )
-    groups = len({one.group for one in asked})
+    groups = sum(len(set(groups_of(each).values())) for each in questions)
     if groups < gate_fit.FOLDS:
-        raise typer.BadParameter(
+        raise BadInput(
             f"the questions are about {groups} documents, or groups of documents that share a question, and the gate "
             f"is measured on those that it has not seen: at least {gate_fit.FOLDS} are needed; store more documents."
         )

@@ -30,6 +30,12 @@ PARTS: Final[dict[str, str]] = {
 quelea_cli.stack.model_set looks for them here."""
 FITTED: Final = ("ranker", "gate")
 """Parts that say which encoder they were fitted with."""
+_MODELS: Final = {
+    "encoder": ("model", "config.json"),
+    "verifier": ("model", "config.json"),
+    "adapter": ("adapter", "adapter_config.json"),
+}
+"""Part -> the folder of its training that holds it, and a file by which it is known."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LARGEST_JSON = 1 << 20
 
@@ -148,7 +154,7 @@ def make(
     Args:
         shelf: Folder of sets.
         name: Of the set; there must be none of it yet.
-        given: Part -> its file or folder.
+        given: Part -> its file or folder; the folder of its training will do.
         licences: Part -> licence; each part must have one.
         metrics, data, note: As ModelSet has them.
         encoder_id: The encoder's name, or name@hash; the one that gate or ranker name when empty.
@@ -168,6 +174,8 @@ def make(
             raise InvalidInput(f"The {part} is not at {path}.")
         if path.is_dir() == PARTS[part].endswith(".json"):
             raise InvalidInput(f"The {part} must be a {'file' if path.is_dir() else 'folder'}, and {path} is none.")
+        if part in _MODELS:
+            _model_at(part, path)
         if not licences.get(part):
             raise InvalidInput(f"Say under which licence the {part} may be used: --licence {part}=….")
     if (shelf / name).exists():
@@ -178,8 +186,8 @@ def make(
         fresh.mkdir()
         for part, path in given.items():
             target = fresh / PARTS[part]
-            if path.is_dir():
-                shutil.copytree(path, target / path.resolve().name)
+            if part in _MODELS:
+                shutil.copytree(_model_at(part, path), target / path.resolve().name)
             else:
                 shutil.copyfile(path, target)
         encoders = [e for part in FITTED if part in given and (e := _encoder_of(fresh / PARTS[part]))]
@@ -200,6 +208,15 @@ def make(
         write_card(fresh, found)
         os.rename(fresh, shelf / name)  # noqa: PTH104  # refuses a folder that came meanwhile, which replace does not
     return found
+
+
+def _model_at(part: str, path: Path) -> Path:
+    """The folder of a model, given that or the folder of its training. Raises InvalidInput where there is none."""
+    inside, known_by = _MODELS[part]
+    for folder in (path, path / inside):
+        if (folder / known_by).is_file():
+            return folder
+    raise InvalidInput(f"The {part} is not at {path}: {known_by} is neither there nor in its folder {inside}.")
 
 
 def _hashes(folder: Path, part: str) -> dict[str, str]:

@@ -13,7 +13,6 @@ from datasets import Dataset
 from quelea_evaluation.inputs import BadInput
 from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer, CrossEncoderTrainingArguments
 from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
-from sentence_transformers.cross_encoder.model_card import CrossEncoderModelCardCallback
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
@@ -67,7 +66,6 @@ class VerifierModel(MovingWeights):
         tokenizer.save_pretrained(start)
         self.model: Any = CrossEncoder(str(start), device=device or None, local_files_only=True)
         shutil.rmtree(start)
-        self.model.model_card_data.generate_widget_examples = False  # the card is ours
         self._max_tokens = longest
         self._trained_tokens = min(recipe.max_tokens, longest)
         self.model.max_seq_length = longest
@@ -179,5 +177,3 @@ def train(
 
 class _Trainer(PacedTrainer, CrossEncoderTrainer):
     """Sentence-transformers' trainer, paced."""
-
-    unwanted = (CrossEncoderModelCardCallback,)  # the card is ours
