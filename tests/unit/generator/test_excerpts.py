@@ -86,3 +86,16 @@ def test_a_small_model_is_not_asked_what_the_extractive_reader_declines() -> Non
 def test_passages_may_stay_whole() -> None:
     task = Task("What was Harrow Lines' operating income?", (TABLE, PROSE), date(2031, 9, 1))
     assert excerpt(task, 0, True) == task
+
+
+def test_columns_without_a_period_have_the_words_above_them() -> None:
+    text = "Unit: USD\nRevenue\tCost\tMargin\tChange of revenue\nBy product\nFerries\t612.5\t401.2\t34.5%\t182.3%"
+    (found,) = ask("What was the margin of Harrow Lines' ferries?", Evidence(1, text, is_table=True))
+    assert "Revenue 612.5; Cost 401.2; Margin 34.5%; Change of revenue 182.3%" in found.text
+
+
+def test_what_stands_above_rows_is_said_once() -> None:
+    text = "Largest customers of the year\nShare of the five largest customers\t65.05%\nShare of others\t0.00%"
+    (found,) = ask("What is the share of the five largest customers?", Evidence(1, text, is_table=True))
+    assert "65.05%" in found.text
+    assert found.text.count("Largest customers of the year") == 1

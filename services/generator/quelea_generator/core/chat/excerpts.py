@@ -16,7 +16,7 @@ from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.reader import answer
 from quelea_generator.core.extractive.scoring import Candidate, score_candidates
 from quelea_generator.core.extractive.selection import rank_by_period
-from quelea_generator.core.extractive.table_heads import head_of, match_columns
+from quelea_generator.core.extractive.table_heads import head_of, match_columns, name_columns
 from quelea_generator.core.model import Decline, Task
 
 _PER_PASSAGE = 40
@@ -46,14 +46,17 @@ def excerpt(task: Task, tokens: int, decline: bool = False) -> Task | Decline:
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0
     kept: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    said: set[tuple[int, str]] = set()
     room = tokens
     for one in ranked:
         if one.score < least:
             break
-        line = write_excerpt(query, one)
+        head = (one.evidence.number, head_of(one.evidence, one.span))
+        line = write_excerpt(query, one, with_head=head not in said)
         cost = estimate_tokens(line) + (0 if one.evidence.number in kept else _PER_PASSAGE)
         if cost <= room:
             room -= cost
+            said.add(head)
             kept[one.evidence.number].append((one.span.start, line))
     evidence = tuple(
         replace(item, text="\n".join(line for _, line in sorted(kept[item.number])), table_head="")
@@ -63,16 +66,18 @@ def excerpt(task: Task, tokens: int, decline: bool = False) -> Task | Decline:
     return replace(task, evidence=evidence) if evidence else task
 
 
-def write_excerpt(query: Query, one: Candidate) -> str:
-    """A sentence as it stands; a row with the head of each of its columns."""
+def write_excerpt(query: Query, one: Candidate, *, with_head: bool = True) -> str:
+    """A sentence as it stands; a row with the head of each of its columns, or behind it what stands above them all."""
     row = one.span.row
     if row is None:
         return one_line(one.text)
-    heads = match_columns(head_of(one.evidence, one.span), row.cells)
-    if not any(heads):
-        head = one_line(head_of(one.evidence, one.span))
+    above = head_of(one.evidence, one.span)
+    heads = match_columns(above, row.cells)
+    names = [] if any(heads) else name_columns(above, len(row.cells))
+    if not any(heads) and not names:
+        head = one_line(above) if with_head else ""
         return f"{one_line(one.text)} ({head})" if head else one_line(one.text)
-    cells = [
+    cells = [f"{name} {cell}" for name, cell in zip(names, row.cells, strict=False)] or [
         f"{cell} ({period_phrase(query.language, head.text)})" if head else cell
         for head, cell in zip(heads, row.cells, strict=True)
     ]

@@ -98,6 +98,16 @@ def match_columns(head: str, cells: Sequence[str]) -> list[Column | None]:
     return result
 
 
+def name_columns(head: str, cells: int) -> list[str]:
+    """The words above each cell, from the nearest line of the head that has as many; none where no line has."""
+    for line in reversed(head.splitlines()):
+        parts = [part.strip() for part in line.split("\t")]
+        for names in (parts, parts[1:]):  # the labels of the rows may have a head too
+            if len(names) == cells > 1 and all(names):
+                return names
+    return []
+
+
 def _known(column: Column) -> int:
     return len(column.text)
 
