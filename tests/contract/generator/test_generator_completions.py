@@ -223,7 +223,7 @@ async def test_functions_are_offered_and_calls_come_with_the_end(
         ({"functions": [FUNCTION], "json_schema": SCHEMA}, "functions or json_schema"),
         ({"functions": [FUNCTION, FUNCTION]}, "same name"),
         ({"functions": [pb.Function(name="no spaces", parameters=SCHEMA)]}, "letters, digits"),
-        ({"functions": [pb.Function(name="look", parameters="[]")]}, "no JSON object"),
+        ({"functions": [pb.Function(name="look", parameters="[]")]}, "is not a JSON object"),
         ({"functions": [pb.Function(name=f"f{n}", parameters=SCHEMA) for n in range(65)]}, "more than 64"),
     ],
 )
