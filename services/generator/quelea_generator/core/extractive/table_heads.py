@@ -316,8 +316,10 @@ _UNIT = re.compile(
 _EXCEPT = re.compile(r",?\s{0,8}+\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
 _SHARES = LANGUAGES.pattern("passages.shares")
 _PER_SHARE = LANGUAGES.pattern("passages.per_share")
-_OWN_UNIT = re.compile(r"[(（]\s*(?:[%％‰]|[^()（）\d\s]{0,3}[元股人名户家倍天日吨])\s*[)）]\s*$")
-"""A unit in parentheses at the end of a row's label."""
+_OWN_UNIT = re.compile(
+    r"[(（]\s*(?:[%％‰]|(?:人民币)?[十百千万亿]{0,2}(?:[美港欧日]?元(?:[/／][\u4e00-\u9fff]{1,2})?|[股人名户家倍天日吨]))\s*[)）]\s*$"
+)
+"""A unit in parentheses at the end of a row's label; "（优先股）" and "（个人）" are none."""
 _COUNTED = LANGUAGES.pattern("passages.counted")
 _MONEY = re.compile(r"[$€£¥￥]")
 
