@@ -60,16 +60,17 @@ def head_of(evidence: Evidence, span: Span) -> str:
     lines: list[str] = []
     for line in reversed(evidence.text[: span.start].splitlines()):
         if parse_row(line):
-            if _has_period("\n".join(lines)):
+            if has_period("\n".join(lines)):
                 break
             lines = []
         else:
             lines.insert(0, line)
     found = "\n".join(lines[-14:])
-    return found if _has_period(found) else f"{evidence.table_head}\n{found}"
+    return found if has_period(found) else f"{evidence.table_head}\n{found}"
 
 
-def _has_period(text: str) -> bool:
+def has_period(text: str) -> bool:
+    """Whether a head names a year or a quarter."""
     return any(match.lastgroup in {"year", "quarter"} for match in _TOKEN.finditer(text))
 
 
@@ -262,7 +263,7 @@ def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
     if months:
         return min(months) > 3
     if not heads:  # a head whose columns cannot be told apart still says of what time they are
-        return _has_period(head) and not any(find_dates(head)) and not _NAMES_MONTH.search(head)
+        return has_period(head) and not any(find_dates(head)) and not _NAMES_MONTH.search(head)
     return not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 
