@@ -157,7 +157,7 @@ def attempt(
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
-    """Answer one question with a draft of the prompt `answer`, before it is in force."""
+    """Answer one question with a draft of the prompt of answers, before it is in force."""
     if bool(file) == bool(version):
         raise CliError("Give either --file or --version.", EXIT_USAGE)
     with connect(url, api_key) as gateway:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import statistics
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from typing import Any
 
 from quelea_evaluation.judging.figures import holds, holds_rounded
 from quelea_evaluation.sets.model import EvaluationSet, Question
-from quelea_evaluation.stack.running import Stack, running_stack
+from quelea_evaluation.stack.running import Stack, copy_of_home, running_stack
 
 _CALLERS = 2
 
@@ -140,13 +139,10 @@ def _ask_without(
     options: Sequence[str],
 ) -> None:
     """On a copy of the home: every second document is removed, the others of the same companies stay."""
-    copy = folder.with_name(folder.name + "-removed")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("run", "logs"))
     gone = set(sorted(ids)[::2])
     chosen = [q for q in one.questions if len(q.documents) == 1 and q.documents <= gone]
     step = max(1, len(chosen) // count)
-    with running_stack(copy, arguments=options) as stack:
+    with copy_of_home(folder, "-removed") as copy, running_stack(copy, arguments=options) as stack:
         say(f"{one.name}: removing {len(gone)} of {len(ids)} documents")
         for key in sorted(gone):
             stack.http.delete(f"/v1/documents/{ids[key]}").raise_for_status()
@@ -155,4 +151,3 @@ def _ask_without(
             report.removed_declined += bool(answer["declined"])
             if not answer["declined"]:
                 report.misses.append({"removed": True, "question": question.text, "answer": answer["answer"]})
-    shutil.rmtree(copy, ignore_errors=True)

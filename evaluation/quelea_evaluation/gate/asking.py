@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -19,7 +18,7 @@ from typing import Any
 
 from quelea_evaluation.judging.figures import holds_rounded
 from quelea_evaluation.sets.model import EvaluationSet, Question
-from quelea_evaluation.stack.running import Stack, running_stack
+from quelea_evaluation.stack.running import Stack, copy_of_home, running_stack
 from quelea_evaluation.stack.services import encoder_of
 
 _CALLERS = 2
@@ -146,21 +145,6 @@ def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None
             stack.http.delete(f"/v1/documents/{document_id}").raise_for_status()
         say(f"removed {len(document_ids)} documents")
         yield stack
-
-
-@contextlib.contextmanager
-def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
-    """A copy of a home that is not running, beside it; thrown away afterwards.
-
-    Links stay links: which set of models is in use is one, and so is the set before, which need not be there.
-    """
-    copy = folder.with_name(folder.name + suffix)
-    shutil.rmtree(copy, ignore_errors=True)
-    try:
-        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns("run", "logs"))
-        yield copy
-    finally:
-        shutil.rmtree(copy, ignore_errors=True)
 
 
 def _ask_all(stack: Stack, questions: Sequence[Question]) -> list[dict[str, Any]]:

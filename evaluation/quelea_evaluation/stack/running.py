@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -105,6 +106,21 @@ def end_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
+    """A copy of a home that is not running, beside it; thrown away afterwards.
+
+    Links stay links: which set of models is in use is one, and so is the set before, which need not be there.
+    """
+    copy = folder.with_name(folder.name + suffix)
+    shutil.rmtree(copy, ignore_errors=True)
+    try:
+        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns("run", "logs"))
+        yield copy
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 @contextlib.contextmanager

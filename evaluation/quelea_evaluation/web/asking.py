@@ -13,9 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.gate.asking import copy_of_home
 from quelea_evaluation.sets.model import EvaluationSet
-from quelea_evaluation.stack.running import Stack, running_stack
+from quelea_evaluation.stack.running import Stack, copy_of_home, running_stack
 
 _SETTLE_SECONDS = 900.0
 _MOST_PROBLEMS = 10

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quelea_evaluation.gate.asking import copy_of_home, sample_evenly
+from quelea_evaluation.gate.asking import sample_evenly
 from quelea_evaluation.retrieval.variants import VARIANTS, Row, rows_of, search
 from quelea_evaluation.sets.model import EvaluationSet
-from quelea_evaluation.stack.running import Stack, running_stack
+from quelea_evaluation.stack.running import Stack, copy_of_home, running_stack
 from quelea_evaluation.web.asking import SAMPLE_WEB, settle, web_questions
 
 _SETTLED_EVERY = 25

@@ -15,9 +15,9 @@ _FILE = Path(__file__).parent / "concepts.toml"
 _NOTE = re.compile(r"\((?:note|notes|附注|注)[^()]{0,40}\)|（(?:附注|注)[^（）]{0,40}）|\[[a-z0-9]\]", re.IGNORECASE)
 _MARK = re.compile(r"(?<=[a-z\u4e00-\u9fff）)])\s{0,4}+\(?\d{1,2}\)?$", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^(?:[一二三四五六七八九十\d]{1,3}[、.．]|（[一二三四五六七八九十\d]{1,3}）|\([一二三四五六七八九十\d]{1,3}\))+"
+    r"^(?:[一二三四五六七八九十\d]{1,3}(?:、|[.．](?!\d))|（[一二三四五六七八九十\d]{1,3}）|\([一二三四五六七八九十\d]{1,3}\))+"
 )
-_INNER = re.compile(r"(?<=[\u4e00-\u9fff])\d{1,2}[.．、]")
+_INNER = re.compile(r"(?<=[\u4e00-\u9fff])\d{1,2}(?:、|[.．](?!\d))")
 """A number between two headings that a page's text has run together."""
 _SIGN_HINT = re.compile(r"（[^（）]{0,30}[-－“”\"][^（）]{0,30}）|^(?:其中|加|减)[:：]")
 _BEFORE_SHARES = re.compile(

@@ -23,7 +23,6 @@ from quelea_gateway.core.prompts import (
 )
 
 MOST_NOTE = 500
-_TRIED = "answer"
 
 log = get_logger(__name__)
 
@@ -144,16 +143,22 @@ class PromptEditor:
         other = await self.version(name, language, after)
         return one, other, compare(one.text, other.text)
 
-    async def trial(self, name: str, language: str, text: str) -> PromptSet:
+    async def trial(self, name: str, language: str, text: str, written_with: str) -> PromptSet:
         """The wordings in force with a draft among them, for one question.
 
+        Args:
+            written_with: Versions of the built-in prompts of answers, with commas, as the reader's info has them.
+
         Raises:
-            Conflict: Only the prompt of answers can be tried with a question.
+            Conflict: Answers are not written with that prompt, so that it cannot be tried with a question.
             InvalidInput: The text does not fit.
         """
         built_in = await self._editable(name, language)
-        if name != _TRIED:
-            raise Conflict(f"Only the prompt {_TRIED!r} can be tried with a question; {name!r} is not asked with one.")
+        if built_in.version not in written_with.split(","):
+            raise Conflict(
+                f"Answers are not written with the prompt {name!r} here, so it cannot be tried with a question; "
+                "QUELEA_GENERATOR_PROMPT says which one they are written with."
+            )
         check_fit(text, built_in)
         return (await self.store.current()).having(name, language, label_prompt(_tidy(text), built_in, "draft").text)
 

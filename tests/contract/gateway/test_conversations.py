@@ -78,6 +78,31 @@ async def test_a_thumb_is_shown_where_its_answer_is_saved(web):
         assert (first["thumb"] or {}).get("thumb") == shown
 
 
+async def test_thumbs_that_an_earlier_main_stored_are_shown_and_deleted(tmp_path):
+    """Without reasons until 27 November, their marks without an id until the 28th."""
+    async with (
+        standing(runs_url=str(tmp_path), conversations_url="", feedback_url="") as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web,
+    ):
+        one = await made(web)
+        answer = await ask(web, one)
+        given = {"question": FIRST, "answer": answer["answer"], "conversation_id": one, "thumb": "up"}
+        assert (await web.post("/v1/feedback", json=given)).status_code == 201
+        (turn,), (thumb,) = tmp_path.glob(f"conversations/*/{one}/*.json"), tmp_path.glob("feedback/*/*.json")
+        old_turn, old_thumb = json.loads(turn.read_bytes()), json.loads(thumb.read_bytes())
+        del old_turn["thumb"]["id"], old_thumb["reasons"]
+        turn.write_text(json.dumps(old_turn))
+        thumb.write_text(json.dumps(old_thumb))
+
+        (stored,) = (await web.get("/v1/feedback")).json()["feedback"]
+        assert (stored["thumb"], stored["reasons"]) == ("up", [])
+        (shown,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+        assert shown["thumb"] == {"id": "", "thumb": "up", "why": "", "reasons": []}
+        assert (await web.delete(f"/v1/feedback/{stored['id']}")).status_code == 204
+        (shown,) = (await web.get(f"{PATH}/{one}")).json()["saved"]
+        assert shown["thumb"] is None
+
+
 async def test_a_thumb_that_is_sent_again_after_a_failure_is_one(stand, web, monkeypatch):
     one = await made(web)
     answer = await ask(web, one)

@@ -50,6 +50,7 @@ async def test_templates_are_listed_with_their_versions(web):
         ("answer", "en", "en-1.0a", True),
         ("answer", "zh", "zh-1.0b", True),
         ("schema", "en", "en-1.0c", False),
+        ("short_answer", "en", "en-1.0d", True),
     ]
     assert told["problems"] == []
     only = (await web.get("/v1/prompts", params={"name": "answer", "language": "zh"})).json()
@@ -62,7 +63,7 @@ async def test_sources_are_merged_and_one_that_is_away_is_named(stand, web):
     editor = stand.gateway.prompts
     editor.sources = (*editor.sources, Source(plan), Source(Unavailable("It is away.")))
     told = (await web.get("/v1/prompts")).json()
-    assert [one["name"] for one in of_the_reader(told)] == ["agent_plan", "answer", "answer", "schema"]
+    assert [one["name"] for one in of_the_reader(told)] == ["agent_plan", "answer", "answer", "schema", "short_answer"]
     assert told["problems"] == ["It is away."]
     await stand.services.stop("generator")
     told = (await web.get("/v1/prompts")).json()
@@ -222,6 +223,16 @@ async def test_a_draft_that_would_not_be_used_is_not_tried(stand, web):
     text = next(one.text for one in await plan.prompts() if (one.name, one.language) == ("agent-plan", "en"))
     path = "/v1/prompts/agent-plan/en"
     assert (await web.post(f"{path}/try", json={"text": text, "question": QUESTION})).status_code == 409
+
+
+@pytest.mark.parametrize(("used", "other"), [("answer", "short_answer"), ("short_answer", "answer")])
+async def test_only_the_prompt_that_answers_are_written_with_is_tried(stand, web, used, other):
+    stand.world.completions, stand.world.prompt = [["a model writes"]], used
+    body = {"text": TERSE, "question": QUESTION}
+    refused = await web.post(f"/v1/prompts/{other}/en/try", json=body)
+    assert refused.status_code == 409
+    assert "QUELEA_GENERATOR_PROMPT" in refused.json()["error"]["message"]
+    assert (await web.post(f"/v1/prompts/{used}/en/try", json=body)).status_code == 200
 
 
 async def test_what_one_gateway_puts_in_force_the_other_answers_with(tmp_path, monkeypatch):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from quelea_evaluation.gate import efficiency
 from quelea_evaluation.gate import fit as gate_fit
-from quelea_evaluation.gate.asking import Asked, copy_of_home, groups_of, removals, right, sample_evenly
+from quelea_evaluation.gate.asking import Asked, groups_of, removals, right, sample_evenly
 from quelea_evaluation.sets.model import Question
+from quelea_evaluation.stack.running import copy_of_home
 
 
 def question(number: int, *documents: str) -> Question:

@@ -99,3 +99,25 @@ def test_what_stands_above_rows_is_said_once() -> None:
     (found,) = ask("What is the share of the five largest customers?", Evidence(1, text, is_table=True))
     assert "65.05%" in found.text
     assert found.text.count("Largest customers of the year") == 1
+
+
+def test_named_columns_keep_the_period_above_them() -> None:
+    columns = "Segment\tRevenue\tOperating income"
+    text = (
+        f"Year ended December 31, 2029 (in millions)\n{columns}\nFerries\t600.5\t100.2\nCruises\t500.5\t90.2\n"
+        f"Year ended December 31, 2030 (in millions)\n{columns}\nFerries\t612.5\t101.2"
+    )
+    (found,) = ask("What was the operating income of ferries and cruises?", Evidence(1, text, is_table=True))
+    assert found.text.splitlines() == [
+        "Ferries (in millions): Revenue 600.5; Operating income 100.2 (Year ended December 31, 2029 (in millions))",
+        "Cruises (in millions): Revenue 500.5; Operating income 90.2",
+        "Ferries (in millions): Revenue 612.5; Operating income 101.2 (Year ended December 31, 2030 (in millions))",
+    ]
+
+
+def test_a_row_whose_columns_are_unclear_has_the_head_though_another_rows_were_clear() -> None:
+    text = f"{HEAD}Freight income\t512\t498\nFreight income growth\t9\t8\t7"
+    (found,) = ask("What was Harrow Lines' freight income?", Evidence(1, text, is_table=True))
+    clear, unclear = found.text.splitlines()
+    assert clear.endswith("512 (six months ended June 30, 2031); 498 (six months ended June 30, 2030)")
+    assert unclear.endswith("9 8 7 ((In thousands) Six Months Ended June 30, 2031 June 30, 2030)")

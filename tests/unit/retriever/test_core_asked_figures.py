@@ -65,6 +65,15 @@ def figures(question: str, stated: Sequence[StatedFact] = FACTS) -> list[AskedFi
     return find_figures(plan, stated) if plan else []
 
 
+def figure_notes(question: str, stated: Sequence[StatedFact]) -> str:
+    catalogue = Catalogue.build(list({one.document.id: one.document for one in stated}.values()))
+    plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
+    assert plan is not None
+    found = find_figures(plan, stated)
+    assert found
+    return write_notes(missing_periods(plan, found), "en")
+
+
 def values(question: str, stated: Sequence[StatedFact] = FACTS) -> list[str]:
     return [f"{one.value.normalize():f}" for one in figures(question, stated)]
 
@@ -436,13 +445,30 @@ def test_figures_of_companies_that_have_no_period_in_common_are_said_to_be_of_di
     year = fact("Net sales", "revenue", "800", "2031-01-31", 12, replace(ANNUAL, id="n", company="Merlin"))
 
     def notes(question: str, *others: StatedFact) -> str:
-        stated = [*years, *others]
-        catalogue = Catalogue.build(list({one.document.id: one.document for one in stated}.values()))
-        plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
-        assert plan is not None
-        return write_notes(missing_periods(plan, find_figures(plan, stated)), "en")
+        return figure_notes(question, [*years, *others])
 
     question = "Compare the net sales of Kestrel and Merlin"
-    assert "no period that Kestrel, Merlin all state" in notes(question, quarter)
+    assert "the figures of Kestrel, Merlin are of different periods" in notes(question, quarter)
     assert notes(question, year) == ""
     assert notes("Compare the net sales of Kestrel and Merlin in fiscal 2030", quarter, year) == ""
+
+
+def test_lines_of_different_lengths_in_every_company_are_no_different_periods() -> None:
+    """A quarter's sales beside the cash flows of its half year, in both reports alike."""
+    merlin = replace(QUARTERLY, id="m", company="Merlin")
+    own = [one for one in FACTS if one.document is QUARTERLY]
+    stated = [*own, *(replace(one, document=merlin) for one in own)]
+    question = "Compare the net sales and the cash from operations of Kestrel and Merlin"
+    assert len(figures(question, stated)) == 4
+    assert figure_notes(question, stated) == ""
+
+
+def test_the_latest_of_each_is_not_said_to_have_no_period_in_common() -> None:
+    """Kestrel states the year of Merlin's as well: it was not asked for."""
+    merlin = replace(ANNUAL, id="m", company="Merlin", period=ReportingPeriod("FY2029", 2029, 0, "2030-01-31"))
+    stated = [
+        *(one for one in FACTS if one.document is ANNUAL),
+        fact("Net sales", "revenue", "5000", "2030-01-31", 12, merlin),
+    ]
+    said = figure_notes("The latest net sales of Kestrel and Merlin", stated)
+    assert said == "the figures of Kestrel, Merlin are of different periods and cannot be compared as they are"

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { moment, t } from "./texts.js";
 
 const SIGNS = { same: " ", removed: "−", added: "+" };
-const TRIED = "answer";
+const TRIED = ["answer", "short_answer"]; // answers are written with one of them
 let chosen = "answer en";
 
 function diffView(found) {
@@ -104,7 +104,7 @@ export async function showPrompts(place) {
         text,
         el("p", { class: "meta", id: "prompt-help" }, t("promptTextHelp")),
         labelled(t("promptWhy"), note),
-        chosen.startsWith(`${TRIED} `) ? el("form", { class: "url-form", on: { submit: ask } }, labelled(t("promptQuestion"), question), el("button", { type: "submit", id: "prompt-try" }, t("promptTry"))) : "",
+        TRIED.includes(chosen.split(" ")[0]) ? el("form", { class: "url-form", on: { submit: ask } }, labelled(t("promptQuestion"), question), el("button", { type: "submit", id: "prompt-try" }, t("promptTry"))) : "",
         trial,
         tell.node,
         el("div", { class: "dialog-foot" }, button(t("promptLeave"), () => below.replaceChildren(), { class: "quiet" }), button(t("promptSave"), save, { class: "primary", id: "prompt-save" })),

@@ -238,9 +238,10 @@ async def roll_back(name: Name, language: Language, request: Request) -> PromptO
 
 @router.post(_PATH + "/try", response_model=AnswerOut, responses=ERRORS, summary="Try a draft with a question")
 async def attempt(name: Name, language: Language, body: PromptTrialIn, request: Request) -> AnswerOut:
-    """One answer with a draft of the prompt "answer"; nobody else's is. Only for administrators.
+    """One answer with a draft of the prompt that answers are written with; nobody else's is. Only for administrators.
 
-    409 where no language model writes, or the question is in the other language: the draft would not be used.
+    409 where no language model writes, or with another prompt ("short_answer" for small models, else "answer"), or the
+    question is in the other language: the draft would not be used.
     """
     administrator_of(request)
     gateway = gateway_of(request)
@@ -251,7 +252,8 @@ async def attempt(name: Name, language: Language, body: PromptTrialIn, request: 
             "prompt.",
             details={"field": "question"},
         )
-    if (await gateway.generator.info()).reader == "extractive":
+    reader = await gateway.generator.info()
+    if reader.reader == "extractive":
         raise Conflict("No language model is configured: the extractive reader quotes, and uses no prompt.")
-    draft = await gateway.prompts.trial(name, language, body.text)
+    draft = await gateway.prompts.trial(name, language, body.text, reader.prompt_version)
     return AnswerOut.of(await while_there(request, whole(gateway, replace(wanted, prompts=draft))))

@@ -23,6 +23,7 @@ _UNABLE = {
 PROMPTS = (
     ("answer", "en", "en-1.0a", "version: en-1\n---system---\nAnswer.\n---user---\n$context $question\n"),
     ("answer", "zh", "zh-1.0b", "version: zh-1\n---system---\n回答。\n---user---\n$context $question\n"),
+    ("short_answer", "en", "en-1.0d", "version: en-1\n---system---\nBe brief.\n---user---\n$context $question\n"),
     ("schema", "en", "en-1.0c", "version: en-1\n---instruction---\n$schema\n"),
 )
 """Name, language, version and text of the templates that it lists."""
@@ -149,8 +150,8 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
         """The reader."""
         return generator_pb2.GetInfoResponse(
             version="fake", reader="openai" if self._world.completions else "extractive", model="extractive-1",
-            evidence_tokens=self._world.evidence_tokens,
-            prompt_version="1", context_tokens=self._world.context_tokens,
+            evidence_tokens=self._world.evidence_tokens, context_tokens=self._world.context_tokens,
+            prompt_version=",".join(version for name, _, version, _ in PROMPTS if name == self._world.prompt),
         )  # fmt: skip
 
 

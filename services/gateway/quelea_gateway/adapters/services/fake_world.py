@@ -76,6 +76,7 @@ class World:
     rewrite_requests: list[generator_pb2.RewriteRequest] = field(default_factory=list)
     rewrite_error: QueleaError | None = None
     context_tokens: int = 0
+    prompt: str = "answer"
     web_providers: list[str] = field(default_factory=list)
     """Empty: no web."""
     filing_sources: list[str] = field(default_factory=list)

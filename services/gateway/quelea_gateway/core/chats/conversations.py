@@ -34,7 +34,7 @@ class SavedTurn:
     group: str = ""
     """Turns of one group answer one question side by side; empty of a turn by itself."""
     thumb: Mapping[str, Any] | None = None
-    """The last one that was given on it: its id, thumb, why, reasons."""
+    """The last one that was given on it: its id, thumb, why, reasons. The id of an early one is empty."""
 
     @property
     def text(self) -> str:
@@ -53,7 +53,8 @@ class SavedTurn:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SavedTurn:
         """Raises KeyError or TypeError where it is no turn."""
-        turn = cls(**value)
+        thumb = value.get("thumb")
+        turn = cls(**{**value, "thumb": thumb and {"id": "", **thumb}})
         str(turn.answer["answer"])
         return turn
 

@@ -49,7 +49,8 @@ class Feedback:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Feedback:
         """Raises KeyError or TypeError where it is no feedback."""
-        lists = {"document_ids": tuple(value["document_ids"]), "reasons": tuple(value["reasons"])}
+        # Those that main stored until 27 November 2026 may have no reasons.
+        lists = {"document_ids": tuple(value["document_ids"]), "reasons": tuple(value.get("reasons", ()))}
         return cls(**{**value, **lists})
 
     def repeats(self, other: Feedback) -> bool:
@@ -62,5 +63,5 @@ class Feedback:
         return {"id": self.id, "thumb": self.thumb, "why": self.why, "reasons": list(self.reasons)}
 
     def is_shown_by(self, mark: Mapping[str, Any]) -> bool:
-        """Whether a saved answer shows it."""
-        return bool(mark["id"] == self.id)
+        """Whether a saved answer shows it; a mark without an id is known by what it says."""
+        return bool(mark["id"] == self.id) or (not mark["id"] and {**mark, "id": self.id} == self.mark)

@@ -67,7 +67,7 @@ class ConversationsOut(ListOut):
 class SavedThumbOut(BaseModel):
     """A thumb on a saved answer."""
 
-    id: str = Field(description="As DELETE /v1/feedback/{id} takes it.")
+    id: str = Field(description="As DELETE /v1/feedback/{id} takes it; empty where an early version stored the thumb.")
     thumb: Thumb
     why: str
     reasons: list[Reason]

@@ -7,6 +7,7 @@ lines matter is what the extractive reader would weigh first.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from quelea_fintext.text import estimate_tokens
@@ -16,7 +17,7 @@ from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.reader import answer
 from quelea_generator.core.extractive.scoring import Candidate, score_candidates
 from quelea_generator.core.extractive.selection import rank_by_period
-from quelea_generator.core.extractive.table_heads import head_of, match_columns, name_columns
+from quelea_generator.core.extractive.table_heads import has_period, head_of, match_columns, name_columns
 from quelea_generator.core.model import Decline, Task
 
 _PER_PASSAGE = 40
@@ -45,42 +46,67 @@ def excerpt(task: Task, tokens: int, decline: bool = False) -> Task | Decline:
     query = read_question(task)
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0
-    kept: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    kept: dict[int, list[Candidate]] = defaultdict(list)
     said: set[tuple[int, str]] = set()
     room = tokens
     for one in ranked:
         if one.score < least:
             break
-        head = (one.evidence.number, head_of(one.evidence, one.span))
+        number = one.evidence.number
+        head = (number, _said_above(one))
         line = write_excerpt(query, one, with_head=head not in said)
-        cost = estimate_tokens(line) + (0 if one.evidence.number in kept else _PER_PASSAGE)
+        cost = estimate_tokens(line) + (0 if number in kept else _PER_PASSAGE)
         if cost <= room:
             room -= cost
             said.add(head)
-            kept[one.evidence.number].append((one.span.start, line))
+            kept[number].append(one)
     evidence = tuple(
-        replace(item, text="\n".join(line for _, line in sorted(kept[item.number])), table_head="")
+        replace(item, text="\n".join(_lines(query, kept[item.number])), table_head="")
         for item in task.evidence
         if item.number in kept
     )
     return replace(task, evidence=evidence) if evidence else task
 
 
+def _lines(query: Query, chosen: Sequence[Candidate]) -> Iterator[str]:
+    """In the passage's order; the first below a head says it."""
+    said: set[str] = set()
+    for one in sorted(chosen, key=lambda candidate: candidate.span.start):
+        head = _said_above(one)
+        yield write_excerpt(query, one, with_head=head not in said)
+        said.add(head)
+
+
+def _said_above(one: Candidate) -> str:
+    """What stands above a row and its columns do not say: all of it, or of named columns the period above them."""
+    row = one.span.row
+    if row is None:
+        return ""
+    above = head_of(one.evidence, one.span)
+    if any(match_columns(above, row.cells)):
+        return ""
+    if not name_columns(above, len(row.cells)):
+        return one_line(above)
+    others = [line for line in above.splitlines() if not name_columns(line, len(row.cells))]
+    return one_line(next(filter(has_period, reversed(others)), ""))
+
+
 def write_excerpt(query: Query, one: Candidate, *, with_head: bool = True) -> str:
-    """A sentence as it stands; a row with the head of each of its columns, or behind it what stands above them all."""
+    """A sentence as it stands; a row with the head of each of its columns, behind it what else stands above them."""
     row = one.span.row
     if row is None:
         return one_line(one.text)
     above = head_of(one.evidence, one.span)
     heads = match_columns(above, row.cells)
     names = [] if any(heads) else name_columns(above, len(row.cells))
+    head = _said_above(one) if with_head else ""
+    behind = f" ({head})" if head else ""
     if not any(heads) and not names:
-        head = one_line(above) if with_head else ""
-        return f"{one_line(one.text)} ({head})" if head else one_line(one.text)
+        return f"{one_line(one.text)}{behind}"
     cells = [f"{name} {cell}" for name, cell in zip(names, row.cells, strict=False)] or [
-        f"{cell} ({period_phrase(query.language, head.text)})" if head else cell
-        for head, cell in zip(heads, row.cells, strict=True)
+        f"{cell} ({period_phrase(query.language, column.text)})" if column else cell
+        for column, cell in zip(heads, row.cells, strict=True)
     ]
     unit = scale_phrase(query.language, one.evidence, one.span)
     label = row_label(one, name_heading=True)
-    return f"{label}{f' ({unit})' if unit else ''}: {'; '.join(cells)}"
+    return f"{label}{f' ({unit})' if unit else ''}: {'; '.join(cells)}{behind}"

@@ -60,16 +60,17 @@ def head_of(evidence: Evidence, span: Span) -> str:
     lines: list[str] = []
     for line in reversed(evidence.text[: span.start].splitlines()):
         if parse_row(line):
-            if _has_period("\n".join(lines)):
+            if has_period("\n".join(lines)):
                 break
             lines = []
         else:
             lines.insert(0, line)
     found = "\n".join(lines[-14:])
-    return found if _has_period(found) else f"{evidence.table_head}\n{found}"
+    return found if has_period(found) else f"{evidence.table_head}\n{found}"
 
 
-def _has_period(text: str) -> bool:
+def has_period(text: str) -> bool:
+    """Whether a head names a year or a quarter."""
     return any(match.lastgroup in {"year", "quarter"} for match in _TOKEN.finditer(text))
 
 
@@ -262,7 +263,7 @@ def is_longer(query: Query, evidence: Evidence, span: Span) -> bool:
     if months:
         return min(months) > 3
     if not heads:  # a head whose columns cannot be told apart still says of what time they are
-        return _has_period(head) and not any(find_dates(head)) and not _NAMES_MONTH.search(head)
+        return has_period(head) and not any(find_dates(head)) and not _NAMES_MONTH.search(head)
     return not any(find_dates(column.text) for column in heads)  # a day's balance is the quarter's too
 
 
@@ -316,8 +317,10 @@ _UNIT = re.compile(
 _EXCEPT = re.compile(r",?\s{0,8}+\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
 _SHARES = LANGUAGES.pattern("passages.shares")
 _PER_SHARE = LANGUAGES.pattern("passages.per_share")
-_OWN_UNIT = re.compile(r"[(（]\s*(?:[%％‰]|[^()（）\d\s]{0,3}[元股人名户家倍天日吨])\s*[)）]\s*$")
-"""A unit in parentheses at the end of a row's label."""
+_OWN_UNIT = re.compile(
+    r"[(（]\s*(?:[%％‰]|(?:人民币)?[十百千万亿]{0,2}(?:[美港欧日]?元(?:[/／][\u4e00-\u9fff]{1,2})?|[股人名户家倍天日吨]))\s*[)）]\s*$"
+)
+"""A unit in parentheses at the end of a row's label; "（优先股）" and "（个人）" are none."""
 _COUNTED = LANGUAGES.pattern("passages.counted")
 _MONEY = re.compile(r"[$€£¥￥]")
 

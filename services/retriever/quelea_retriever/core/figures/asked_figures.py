@@ -172,25 +172,30 @@ def _of_one_time(
 
 
 def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tuple[Note, ...]:
-    """Which companies' statements have fewer periods than the question asks for; companies that share none."""
+    """Which companies' statements have fewer periods than are asked for; that their figures are of different ones."""
     count = search.series.count if search.series and not search.periods.named else 0
     notes = []
     for company, _ in search.companies:
         found = len({one.period_end for one in figures if one.company == company})
         if 0 < found < count:
             notes.append(Note(NoteReason.FEWER_PERIODS, (company,), count=found, total=count))
-    if len(search.companies) > 1 and not (search.series or search.periods.named or search.periods.relative):
-        times = {_time_of(one) for one in figures}
+    companies = tuple(company for company, _ in search.companies)
+    if len(companies) > 1 and not (search.series or search.periods.named or search.periods.relative):
+        times = [_time_of([one for one in figures if one.company == company]) for company in companies]
         ends = [end for end, _ in times if end]
-        if ends and (max(ends) - min(ends) > _ONE_TIME or len({long for _, long in times if long}) > 1):
-            notes.append(Note(NoteReason.DIFFERENT_PERIODS, tuple(company for company, _ in search.companies)))
+        lengths = {long for _, long in times if long}
+        if ends and (max(ends) - min(ends) > _ONE_TIME or len(lengths) > 1):
+            notes.append(Note(NoteReason.DIFFERENT_PERIODS, companies))
     return tuple(notes)
 
 
-def _time_of(figure: AskedFigure) -> tuple[date | None, int]:
-    """(its last day, about how many months it is long; 0: it is of a day)."""
-    first, last = parse_iso(figure.period_start), parse_iso(figure.period_end)
-    return last, round((last - first) / YEAR * 12) if first and last else 0
+def _time_of(figures: Sequence[AskedFigure]) -> tuple[date | None, frozenset[int]]:
+    """(the last day of a company's figures, about how many months they are long; those of a day are not counted)."""
+    ends = [end for one in figures if (end := parse_iso(one.period_end))]
+    spans = [(parse_iso(one.period_start), parse_iso(one.period_end)) for one in figures]
+    return max(ends, default=None), frozenset(
+        round((last - first) / YEAR * 12) for first, last in spans if first and last
+    )
 
 
 @dataclass(frozen=True, slots=True)

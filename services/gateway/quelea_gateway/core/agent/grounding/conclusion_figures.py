@@ -12,7 +12,7 @@ from quelea_checker import UNSUPPORTED, CheckedFigure, CheckPassage, Report, che
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.decision.parsing import canonical
-from quelea_gateway.core.agent.grounding.evidence import Evidence
+from quelea_gateway.core.agent.grounding.evidence import Evidence, names_several_periods
 from quelea_gateway.core.agent.model import NOT_TRACED, FigureCheck
 from quelea_gateway.core.agent.ports import Checks
 
@@ -59,8 +59,8 @@ async def check(text: str, evidence: Evidence, question: str, checks: Checks | N
     read = _REMARK.sub(r" \1 ", text)
     report = await _report(read, evidence.passages(), question, checks)
     judged = _judge(text, report, evidence, question)
-    if any(_is_computed(one, evidence) for one in judged.figures):
-        outputs = _judge(text, await _report(read, evidence.outputs(), question, checks), evidence, question)
+    if any(_is_computed(one, judged, evidence) for one in judged.figures):
+        outputs = _judge(text, await _report(read, evidence.results(), question, checks), evidence, question)
         judged = _trust_outputs(judged, outputs, evidence)
     if not judged.unsupported or not evidence.has_untraced:
         return judged
@@ -78,14 +78,21 @@ async def _report(text: str, passages: list[CheckPassage], question: str, checks
     return await asyncio.to_thread(check_answer, text, small, question=question)
 
 
-def _is_computed(figure: FigureCheck, evidence: Evidence) -> bool:
-    """Whether it is contradicted though no passage and no call prints it: it can only be a result, or invented."""
+def _is_computed(figure: FigureCheck, judged: Checked, evidence: Evidence) -> bool:
+    """Whether it is contradicted, though its sentence is about several periods and no passage and no call prints it.
+
+    It can only be a result, or invented. In a sentence about one period it may be that period's own figure instead.
+    """
     numbers = _NUMBER.findall(figure.text)
-    return figure.verdict == "contradicted" and bool(numbers) and not any(map(evidence.is_printed, numbers))
+    if figure.verdict != "contradicted" or not numbers or any(map(evidence.is_printed, numbers)):
+        return False
+    return any(
+        names_several_periods(judged.text[start:end]) for start, end in judged.spans if start <= figure.start < end
+    )
 
 
 def _trust_outputs(judged: Checked, outputs: Checked, evidence: Evidence) -> Checked:
-    """With what code computed from traced inputs supported by its output: a passage's words say nothing of a result.
+    """With what code computed over several periods from traced inputs supported by the line of output that says so.
 
     A compound rate is not the growth of a year because a passage calls that "annual growth" as well.
     """
@@ -95,7 +102,7 @@ def _trust_outputs(judged: Checked, outputs: Checked, evidence: Evidence) -> Che
         if one.source and one.verdict not in (*UNSUPPORTED, NOT_TRACED)
     }
     figures = tuple(
-        there.get((one.start, one.end), one) if _is_computed(one, evidence) else one for one in judged.figures
+        there.get((one.start, one.end), one) if _is_computed(one, judged, evidence) else one for one in judged.figures
     )
     used = tuple(sorted({*judged.used, *(one.source for one in figures if one.source)}))
     return replace(judged, figures=figures, used=used)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quelea_checker import CheckPassage
+from quelea_fintext.times.periods import find_periods
 
 from quelea_gateway.core.agent.decision.parsing import canonical
 from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
@@ -25,6 +26,7 @@ _PRINTED = re.compile(r"(?<![\d.,])\d[\d,]*+(?:\.\d++)?+")
 _PERCENT = re.compile(r"(?<![\d.,])(\d[\d,]*+(?:\.\d++)?+)\s?[%％]")
 _THOUSANDS = re.compile(r"(?<![\d.,/-])\d{1,3}(?:,\d{3})+(?![\d,])")
 _JSON_TEXT = re.compile(r'"(?:[^"\\]|\\[\s\S])*+(?:"|\\?\Z)|(,)')
+_YEARS_JOINED = re.compile(r"(?<=\b[12]\d\d\d)\s?[-–—~～]\s?(?=[12]\d\d\d(?!\d))")
 _SHORT = 3
 """Significant digits from which on a typed whole number that stands in the evidence is taken to come from there."""
 
@@ -156,10 +158,14 @@ class Evidence:
             for item in self.items
         ]
 
-    def outputs(self) -> list[CheckPassage]:
-        """The same, traced, with nothing in the place of what is no execution."""
-        found = zip(self.items, self.passages(), strict=True)
-        return [one if item.source.kind == "execution" else CheckPassage("") for item, one in found]
+    def results(self) -> list[CheckPassage]:
+        """The same, traced, with nothing but the lines of executions that name several periods: results over them."""
+        return [
+            replace(one, text="\n".join(filter(names_several_periods, one.text.split("\n"))))
+            if item.source.kind == "execution"
+            else CheckPassage("")
+            for item, one in zip(self.items, self.passages(), strict=True)
+        ]
 
     def is_printed(self, number: str) -> bool:
         """Whether a passage or a call prints the number, however it is separated."""
@@ -223,6 +229,12 @@ def _said(item: Item) -> str:
     traced = set(item.traced.split("\n"))
     lines = zip(item.text.split("\n"), item.checked.split("\n"), strict=False)
     return "\n".join(f"{line} (not traced)" if line.strip() and read not in traced else line for line, read in lines)
+
+
+def names_several_periods(text: str) -> bool:
+    """Whether a text is about more than one year, quarter or day: "from fiscal 2023 to fiscal 2025", "2023-2025"."""
+    read = find_periods(_YEARS_JOINED.sub(" to ", text))
+    return len({(one.year, one.part, one.day) for one in read}) > 1
 
 
 def cells(text: str, kind: str = "") -> str:
