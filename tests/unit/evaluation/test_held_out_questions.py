@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.retrieval import commands
 from quelea_evaluation.retrieval.commands import only_held_out
@@ -34,6 +35,6 @@ def test_a_set_of_which_nothing_is_held_out_is_refused_before_another_is_measure
 
     monkeypatch.setattr(commands, "load_set", load)
     monkeypatch.setattr(commands, "evaluate", lambda one, *_, **__: measured.append(one.name) or [])
-    with pytest.raises(BadInput, match="none of the 1 questions of two is held out"):
+    with pytest.raises(typer.BadParameter, match="none of the 1 questions of two is held out"):
         commands.retrieval(["one", "two"], held_out=[tmp_path])
     assert measured == []
