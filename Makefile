@@ -54,7 +54,8 @@ LOCKED := $(INSTALL) --require-hashes
 CHECK_PYTHON = @$(BIN)/python -c 'import platform, sys; sys.version_info[:2] == (3, 11) or platform.machine() != "x86_64" or sys.exit("torch for processors is locked for Python 3.11, and $(VENV) has another: rm -r $(VENV), and again with PYTHON=/path/to/python3.11")'
 
 $(STAMP): requirements/install.py requirements/uv.txt requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
-	$(PYTHON) -m venv $(VENV)
+	@# An environment that is there keeps its Python: venv of another one would mix the two.
+	$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(LOCKED) -r requirements/run.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@

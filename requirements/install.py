@@ -53,13 +53,20 @@ class Untold(Exception):
 
 
 def parse(listed: str) -> dict[str, str]:
-    """Option -> value, as it holds for `pip install`, from what `pip config list` prints."""
+    """Option -> value, as it holds for `pip install`, from what `pip config list` prints.
+
+    Raises:
+        Untold: Two files give an option differently, and the list, which newer pips (26.3) print by the names of files,
+            does not say which is the stronger.
+    """
     found: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
     for line in listed.splitlines():
         key, _, value = line.partition("=")
         section, _, option = key.rpartition(".")
-        if section in found:
-            found[section][option] = str(ast.literal_eval(value))
+        if section not in found or not (said := str(ast.literal_eval(value))):  # pip passes over an empty value, too
+            continue
+        if found[section].setdefault(option, said) != said:
+            raise Untold(f"pip's configuration gives {option} twice")
     return {option: value for section in SECTIONS for option, value in found[section].items()}
 
 

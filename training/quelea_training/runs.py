@@ -117,7 +117,7 @@ def begin(
     settings |= watched or {}
     settings["processes"] = int(os.environ.get("WORLD_SIZE", "1"))  # each takes a batch, so a step is of other examples
     notes = {"minutes": budget.minutes, "threads": budget.threads}
-    with RunFolder(out, kind, settings, data, notes) as folder:
+    with RunFolder(out, kind, settings, data, notes, absent={"processes": 1}) as folder:
         if "finished" in folder.manifest:
             raise BadInput(f"{out} holds a finished run; choose another folder, or remove it")
         yield Run(out, base, data, recipe, budget, commit, folder)

@@ -233,6 +233,7 @@ class RunFolder:
         settings: What decides the rows, models and prompt versions among it. A run goes on only under the same.
         data: Hash of everything that is read, by name.
         notes: What is worth knowing and does not decide: concurrency, addresses.
+        absent: What a manifest means that does not have a setting, as it is older than the setting.
 
     Raises:
         BadRun: Another process writes there, or what is there is of another kind, format, setting or data.
@@ -245,8 +246,10 @@ class RunFolder:
         settings: Mapping[str, Any],
         data: Mapping[str, str],
         notes: Mapping[str, Any] | None = None,
+        absent: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = path
+        self._absent = dict(absent or {})
         self._files: list[RowFile] = []
         path.mkdir(parents=True, exist_ok=True)
         self._lock = (path / ".lock").open("w")
@@ -273,7 +276,7 @@ class RunFolder:
             self._write(manifest)
             return manifest
         manifest = read_manifest(self.path, kind)
-        _refuse_changes(self.path, "settings", manifest.get("settings", {}), settings)
+        _refuse_changes(self.path, "settings", {**self._absent, **manifest.get("settings", {})}, settings)
         _refuse_changes(self.path, "data", manifest.get("data", {}), data)
         manifest["sessions"] = [*manifest.get("sessions", []), session]
         self._write(manifest)

@@ -42,11 +42,14 @@ def retrieval(
 ) -> None:
     """Right document, page and figure: hit@k, MRR@10, MAP@5, for every part of the recipe and the ordinary set-up."""
     chosen = [v for v in VARIANTS if not variants or any(word in v.name for word in variants)]
+    try:
+        asked = {name: load_set(name, data) for name in sets or list(SETS)}
+        if held_out:  # before anything is measured, as a set may be refused
+            asked = {name: only_held_out(one, held_out) for name, one in asked.items()}
+    except BadInput as error:
+        raise typer.BadParameter(str(error)) from error
     results: dict[str, list[Row]] = {}
-    for name in sets or list(SETS):
-        one = load_set(name, data)
-        if held_out:
-            one = only_held_out(one, held_out)
+    for name, one in asked.items():
         results[name] = evaluate(one, home, chosen, say, ordinary=ordinary)
         if not as_json:
             _table(name, results[name])

@@ -112,12 +112,16 @@ def end_on_sigterm() -> Iterator[None]:
 def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
     """A copy of a home that is not running, beside it; thrown away afterwards.
 
-    Links stay links: which set of models is in use is one, and so is the set before, which need not be there.
+    What a link leads to is copied, as documents may lie on another disk and are deleted in the copy. Links among the
+    models stay links: the set in use is one, and so is the set before, which need not be there.
     """
     copy = folder.with_name(folder.name + suffix)
+    models = folder / "models"
     shutil.rmtree(copy, ignore_errors=True)
     try:
-        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns("run", "logs"))
+        shutil.copytree(folder, copy, ignore=lambda at, _: ("run", "logs", models.name) if Path(at) == folder else ())
+        if models.is_dir():
+            shutil.copytree(models, copy / models.name, symlinks=True)
         yield copy
     finally:
         shutil.rmtree(copy, ignore_errors=True)

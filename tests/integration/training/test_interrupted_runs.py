@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from quelea_evaluation.reports.store import BadRun
+from quelea_evaluation.reports.store import BadRun, read_manifest, write_json
 from quelea_training import long_runs, runs
 from quelea_training.encoder import running
 from quelea_training.long_runs import BEST, Budget, Look, MovingWeights, PacedTrainer, Trained, usual_arguments
@@ -149,6 +149,15 @@ def test_a_run_does_not_go_on_with_another_number_of_processes(tmp_path: Path, m
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(BadRun, match="processes was 1, is 2"):
         begin()
+
+
+def test_a_run_from_before_processes_were_counted_goes_on(tmp_path: Path) -> None:
+    for _ in range(2):
+        with runs.begin("some-training", tmp_path, "base", {"base": "1"}, RECIPE, Budget()):
+            pass
+        manifest = read_manifest(tmp_path)
+        manifest["settings"].pop("processes", None)
+        write_json(tmp_path / "manifest.json", manifest)
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])

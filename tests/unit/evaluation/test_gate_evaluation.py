@@ -160,3 +160,15 @@ def test_a_home_with_a_set_of_models_in_use_is_copied(tmp_path: Path) -> None:
         (home / "models" / "active").unlink()
         assert (copy / "models" / "active" / "gate.json").is_file()
     assert [one.name for one in tmp_path.iterdir()] == ["home"]
+
+
+def test_what_is_deleted_in_the_copy_of_a_home_stays_where_its_folder_is_a_link(tmp_path: Path) -> None:
+    """As where the documents lie on a larger disk."""
+    home, disk = tmp_path / "home", tmp_path / "disk"
+    disk.mkdir()
+    (disk / "document").write_text("kept")
+    home.mkdir()
+    (home / "blobs").symlink_to(disk)
+    with copy_of_home(home, "-copy") as copy:
+        (copy / "blobs" / "document").unlink()
+    assert (disk / "document").read_text() == "kept"

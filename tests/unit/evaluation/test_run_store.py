@@ -27,6 +27,15 @@ def test_a_run_goes_on_under_the_same_settings_and_under_no_others(tmp_path: Pat
         RunFolder(tmp_path / "a", "arena", SETTINGS, DATA)
 
 
+def test_a_run_from_before_a_setting_goes_on_as_if_it_had_had_the_only_value_of_that_time(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, "k", SETTINGS, DATA):
+        pass
+    with RunFolder(tmp_path, "k", {**SETTINGS, "processes": 1}, DATA, absent={"processes": 1}):
+        pass
+    with pytest.raises(BadRun, match="processes was 1, is 2"):
+        RunFolder(tmp_path, "k", {**SETTINGS, "processes": 2}, DATA, absent={"processes": 1})
+
+
 def test_two_runs_into_one_folder_are_refused(tmp_path: Path) -> None:
     with RunFolder(tmp_path, "k", SETTINGS, DATA), pytest.raises(BadRun, match="Another run writes into"):
         RunFolder(tmp_path, "k", SETTINGS, DATA)

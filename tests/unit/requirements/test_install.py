@@ -48,6 +48,22 @@ def test_the_stronger_place_of_pips_configuration_wins(install: Any, tmp_path: P
     assert arguments == []
 
 
+def test_an_empty_value_leaves_what_is_said_elsewhere_as_with_pip(install: Any, tmp_path: Path) -> None:
+    text = "[global]\nindex-url = https://one/simple\n"
+    found = install.parse(list_configuration(tmp_path, text, PIP_INDEX_URL="", PIP_TIMEOUT=""))
+    assert found["index-url"] == "https://one/simple"
+    assert "timeout" not in found
+
+
+def test_an_option_that_files_give_differently_is_left_to_pip(install: Any) -> None:
+    """pip 26.3 lists the files by their names, and does not say which is the stronger."""
+    same = "global.index-url='https://one/simple'\n"
+    assert install.parse(same + same)["index-url"] == "https://one/simple"
+    with pytest.raises(install.Untold, match="index-url"):
+        install.parse(same + "global.index-url='https://two/simple'\n")
+    assert install.parse(same + "install.index-url='https://two/simple'\n")["index-url"] == "https://two/simple"
+
+
 def test_mirrors_certificates_and_proxies_reach_uv_as_variables(install: Any) -> None:
     configured = {
         "index-url": "https://u:secret@mirror/simple",
