@@ -239,7 +239,7 @@ def _nameless_file() -> Any:
 def _raise_one(line: socket.socket, request: bytes, result: Any) -> bytes | None:
     """Fork a process, wait for its end, say how it was; None when the parent is gone."""
     seconds, most_seconds, memory_mb, call, args, kwargs = pickle.loads(request)  # noqa: S301  # from our own parent
-    shared_kb = _memory_kb("VmRSS")
+    shared_kb = _memory_kb("RssAnon")  # pages of files are not mapped into a fork until it touches them
     alive, end = os.pipe()
     pid = os.fork()
     if pid == 0:
