@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from quelea_fintext.text import normalise
 
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.sets.analyst import AnalystQuestion, AnalystSet
 from quelea_evaluation.stack.running import Stack
 from quelea_evaluation.statements.asked import first_statement
@@ -20,6 +21,9 @@ _FIRST = 5
 _MARKER = re.compile(r"\[\d+\]")
 _OF_FIGURES = frozenset({"figure", "metric"})
 """Kinds whose first statement must have the figure: one that comes second is not an answer."""
+
+Page = tuple[str, int]
+"""Id of a document, and the number of a page."""
 
 
 @dataclass
@@ -60,14 +64,19 @@ def ask_all(
         part: Which questions.
         removed: Ask the answerable ones once more of the other documents alone.
         say: Told of the progress.
+
+    Raises:
+        BadInput: The page that a question wants is nowhere in its documents.
     """
     report = AnalystReport()
     asked = [question for question in one.questions if part in ("all", question.part)]
+    read = _Pages(stack, ids)
+    wanted = {question.id: pages_wanted(question, read) for question in asked if question.answer}
     for number, question in enumerate(asked, 1):
         count = report.counts[question.part]
         answer = _ask(stack, question)
         report.milliseconds.append(float(answer["timings"]["total"]))
-        _judge(stack, question, answer, ids, report)
+        _judge(question, answer, wanted.get(question.id, ()), report)
         if removed and question.answer:
             others = [id_ for key, id_ in ids.items() if key not in question.documents]
             without = _ask(stack, question, others)
@@ -91,7 +100,7 @@ def _ask(stack: Stack, question: AnalystQuestion, documents: Sequence[str] = ())
 
 
 def _judge(
-    stack: Stack, question: AnalystQuestion, answer: dict[str, Any], ids: dict[str, str], report: AnalystReport
+    question: AnalystQuestion, answer: dict[str, Any], wanted: Sequence[frozenset[Page]], report: AnalystReport
 ) -> None:
     count = report.counts[question.part]
     declined = bool(answer["declined"])
@@ -111,7 +120,8 @@ def _judge(
         shown["right"] = declined
         return
     right = not declined and states(question, str(answer["answer"]))
-    paged = _has_page(stack, question, answer["evidence"][:_FIRST], {ids[key] for key in question.documents})
+    shown_first = {(one["document_id"], one["page"]) for one in answer["evidence"][:_FIRST]}
+    paged = all(some & shown_first for some in wanted)
     count["answerable"] += 1
     count["right"] += right
     count["wrongly declined"] += declined
@@ -130,10 +140,54 @@ def states(question: AnalystQuestion, answer: str) -> bool:
     return any(_fold(words) in first for words in question.answer[0])
 
 
-def _has_page(stack: Stack, question: AnalystQuestion, passages: Sequence[dict[str, Any]], right: set[str]) -> bool:
-    pages = {(one["document_id"], one["page"]) for one in passages if one["document_id"] in right}
-    texts = [_fold(stack.page(*place)[0]) for place in sorted(pages)]
-    return any(all(_fold(words) in text for words in question.page) for text in texts)
+class Pages(Protocol):
+    """The texts of documents' pages, without their spaces."""
+
+    def of(self, key: str) -> Mapping[Page, str]:
+        """Those of a document, by its key in the set."""
+
+
+class _Pages:
+    """Pages of a stack, each read once."""
+
+    def __init__(self, stack: Stack, ids: Mapping[str, str]) -> None:
+        self._stack = stack
+        self._ids = ids
+        self._read: dict[str, dict[Page, str]] = {}
+
+    def of(self, key: str) -> Mapping[Page, str]:
+        if key not in self._read:
+            document = self._ids[key]
+            first, pages = self._stack.page(document, 1)
+            texts = [first, *(self._stack.page(document, number)[0] for number in range(2, pages + 1))]
+            self._read[key] = {(document, number): _squeeze(text) for number, text in enumerate(texts, 1)}
+        return self._read[key]
+
+
+def pages_wanted(question: AnalystQuestion, pages: Pages) -> tuple[frozenset[Page], ...]:
+    """Sets of pages, of each of which one must be shown.
+
+    One set where a page has all that the key wants; else one for each thing, as two companies' figures stand on two
+    pages.
+
+    Raises:
+        BadInput: Something stands on no page: a mistake of the key, which no answer could mend.
+    """
+    texts = {place: text for key in sorted(question.documents) for place, text in pages.of(key).items()}
+    each = [
+        frozenset(place for place, text in texts.items() if any(_squeeze(words) in text for words in one))
+        for one in question.page
+    ]
+    if not all(each):
+        gone = " and ".join(str(number) for number, some in enumerate(each, 1) if not some)
+        raise BadInput(f"question {question.id}: no page of its documents has number {gone} of its “page”")
+    together = frozenset.intersection(*each) if each else frozenset(texts)
+    return (together,) if together else tuple(each)
+
+
+def _squeeze(text: str) -> str:
+    """Without spaces, which a PDF sets where it likes."""
+    return "".join(_fold(text).split())
 
 
 def _fold(text: str) -> str:

@@ -3,7 +3,9 @@
 A document: `{"document": KEY, "file": PATH below the data folder}`, with `"tags": false` for inline XBRL that is given
 without its tags, or `{"document": KEY, "note": {"title": …, "text": …}}`. A question: `{"id", "part", "kind",
 "documents": [KEY], "question"}`, with `answer`, things that must all be said, each as its acceptable wordings;
-`page`, what stands on the right page; `after`, the question before it. One without `answer` must be declined.
+`page`, what stands on the right page, each a text or a list of its acceptable wordings (what no page has together
+stands on several right pages, of two companies for example); `after`, the question before it. One without `answer`
+must be declined.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class AnalystQuestion:
     text: str
     documents: frozenset[str]
     answer: tuple[tuple[str, ...], ...] = ()
-    page: tuple[str, ...] = ()
+    page: tuple[tuple[str, ...], ...] = ()
     after: str = ""
 
 
@@ -88,6 +90,6 @@ def _question(row: Mapping[str, Any]) -> AnalystQuestion:
         text=str(row["question"]),
         documents=frozenset(row["documents"]),
         answer=tuple(tuple(one) for one in said),
-        page=tuple(row.get("page", ())),
+        page=tuple((one,) if isinstance(one, str) else tuple(one) for one in row.get("page", ())),
         after=str(row.get("after", "")),
     )
