@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from quelea_fintext.text import terms
 
 _ASKED = re.compile(r"(?<![A-Za-z0-9&])[A-Z]{3,6}(?![A-Za-z0-9&])")
 _LINKS = frozenset("and of the for in to &".split())
 _WORD = r"(?:[A-Z][\w&-]*|and|of|the|for|in|to|&)"
 _LONGEST = 7
+_IN_BRACKETS = re.compile(r"\([\"“]?([A-Z]{2,6})s?[\"”]?\)")
+_LISTED = re.compile(r"^([A-Z]{2,6})[ \t]+(\S.{3,100})", re.MULTILINE)
+_REACH = 100
+"""So many characters before a bracket have the words that it abbreviates."""
 
 
 def find_abbreviations(question: str) -> tuple[str, ...]:
@@ -33,6 +39,30 @@ def meanings(abbreviations: Sequence[str], texts: Iterable[str]) -> dict[str, tu
                 if words:
                     found.setdefault(one, {})[" ".join(words)] = None
     return {one: tuple(longs) for one, longs in found.items()}
+
+
+def short_forms(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Abbreviations that these texts define by words that stand in the question; each once.
+
+    A filing that has written "traffic acquisition costs (“TAC”)", or has it in a list of terms, says TAC from there on.
+    """
+    asked = f" {' '.join(terms(question))} "
+    found: dict[str, None] = {}
+    for text in texts:
+        for short, words, after in _defined(text):
+            long = _fitting(short, words, after=after)
+            if long and f" {' '.join(terms(' '.join(long)))} " in asked:
+                found[short] = None
+    return tuple(found)
+
+
+def _defined(text: str) -> Iterator[tuple[str, list[str], bool]]:
+    """What may be a definition: the abbreviation, words beside it, and whether these come after it."""
+    for match in _IN_BRACKETS.finditer(text):
+        before = text[max(0, match.start() - _REACH) : match.start()]
+        yield match[1], before.split()[-_LONGEST:], False
+    for match in _LISTED.finditer(text):
+        yield match[1], match[2].split()[:_LONGEST], True
 
 
 def _definition(one: str) -> re.Pattern[str]:

@@ -95,18 +95,16 @@ class _Plan:
     gloss: tuple[str, ...]
     asked: str
     """The question with nouns for its verbs, and with what its abbreviations stand for."""
-    abbreviations: tuple[str, ...]
-    """Of the question, which what is found may spell out."""
     figures: FigureSearch | None
     """Where statements are looked into for what is asked; None: nowhere."""
 
-    def with_words(self, query: str, long: Sequence[str]) -> _Plan:
+    def with_words(self, query: str, names: Sequence[str]) -> _Plan:
         """The plan that looks for these words too, which are of the language of English filings."""
-        wider = join_gloss(in_nouns(query), long)
+        wider = join_gloss(in_nouns(query), names)
         return replace(
             self,
             asked=wider if self.language == "en" else self.asked,
-            gloss=(*self.gloss, *long),
+            gloss=(*self.gloss, *names),
             sparse=search_terms.search_vector(wider, self.reading),
             glossed=search_terms.search_vector(wider, self.reading, self.gloss),
         )
@@ -157,8 +155,8 @@ class Searcher:
             plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
             found = await self._find(snapshot, vector, plan)
-            if plan.abbreviations and (long := search_terms.spell_out(plan.abbreviations, found)):
-                plan = plan.with_words(question.query, long)
+            if names := await asyncio.to_thread(search_terms.other_names, question.query, found):
+                plan = plan.with_words(question.query, names)
                 known = {one.passage.id for one in found}
                 found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
             figures, stating = await self._find_figures(snapshot, plan)
@@ -221,7 +219,6 @@ class Searcher:
             glossed=search_terms.search_vector(asked, reading, gloss) if gloss else sparse,
             gloss=gloss,
             asked=asked,
-            abbreviations=search_terms.abbreviations_in(question.query),
             figures=None
             if question.ignore_reading
             else plan_figures(question.query, reading, catalogue, question.as_of),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
+from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings, short_forms
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,20 @@ def test_a_letter_may_be_left_over_and_no_word_may() -> None:
 
 def test_only_capitals_are_asked_for() -> None:
     assert find_abbreviations("What was BSAI revenue, and CRG's? And A/B of R&D, iPad, Q2 FY2023") == ("BSAI", "CRG")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We pay crossing fuel costs (“CFC”) to the yards.",
+        "average crossing fuel costs (CFC) fell",
+        "EPS\tEarnings per share\nCFC\tCrossing fuel costs",
+    ],
+)
+def test_a_text_abbreviates_words_of_the_question(text: str) -> None:
+    assert short_forms("Why did crossing fuel costs fall in 2024?", [text, text]) == ("CFC",)
+
+
+@pytest.mark.parametrize("text", ["crossing fees (“CFC”)", "Crossing fuel costs (see Note)", "CFC fell (CFC)", "AB 12 34"])
+def test_other_words_are_not_abbreviated(text: str) -> None:
+    assert short_forms("Why did crossing fuel costs fall in 2024?", [text]) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from quelea_fintext.abbreviations import find_abbreviations, meanings
+from quelea_fintext.abbreviations import find_abbreviations, meanings, short_forms
 from quelea_fintext.company_names import NOT_TICKERS
 from quelea_fintext.line_items import filing_phrases
 
@@ -24,10 +24,14 @@ def abbreviations_in(query: str) -> tuple[str, ...]:
     return tuple(one for one in find_abbreviations(query) if one not in _LEFT)
 
 
-def spell_out(abbreviations: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
-    """What abbreviations stand for by the passages that were found."""
-    longs = meanings(abbreviations, (one.passage.text for one in found))
-    return tuple(long for these in longs.values() for long in these[:_MOST_SPELLED])
+def other_names(question: str, found: Sequence[Candidate]) -> tuple[str, ...]:
+    """What the passages that were found say beside the question's own words: its abbreviations in full, and the
+    abbreviations that they make of its words.
+    """
+    texts = [one.passage.text for one in found]
+    longs = meanings(abbreviations_in(question), texts)
+    full = [long for these in longs.values() for long in these[:_MOST_SPELLED]]
+    return (*full, *short_forms(question, texts))
 
 
 def search_vector(query: str, reading: Reading, gloss: Sequence[str] = ()) -> SparseVector:
