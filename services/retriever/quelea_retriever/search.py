@@ -157,8 +157,9 @@ class Searcher:
             found = await self._find(snapshot, vector, plan)
             if names := await asyncio.to_thread(search_terms.other_names, question.query, found):
                 plan = plan.with_words(question.query, names)
-                known = {one.passage.id for one in found}
-                found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
+                again = await self._find(snapshot, vector, plan)  # scores by all the words, also of what is known
+                scored = {one.passage.id for one in again}
+                found = again + [one for one in found if one.passage.id not in scored]
             figures, stating = await self._find_figures(snapshot, plan)
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan, ranker)
