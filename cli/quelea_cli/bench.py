@@ -144,17 +144,18 @@ class _Timed:
 
 def _timed(gateway: Client, question: str) -> _Timed:
     began = time.perf_counter()
-    shown = word = whole = 0.0
-    by_model = False
+    shown: float | None = None
+    word: float | None = None
+    whole, by_model = 0.0, False
     for event in gateway.stream(question, route="local"):
         now = time.perf_counter() - began
         if isinstance(event, Quotes | Delta | Answer):
-            shown = shown or now
+            shown = now if shown is None else shown
         if isinstance(event, Delta | Answer):
-            word = word or now
+            word = now if word is None else word
         if isinstance(event, Answer):
             whole, by_model = now, event.reader == "openai" and not event.declined
-    return _Timed(shown, word, whole, by_model)
+    return _Timed(shown or 0.0, word or 0.0, whole, by_model)
 
 
 def _spread(name: str, seconds: list[float], wanted: float) -> list[Measure]:
