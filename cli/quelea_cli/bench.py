@@ -16,12 +16,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quelea_client import Client
+from quelea_client import Answer, Client, Delta, Quotes
 
 from quelea_cli.commands.docs import all_documents
 from quelea_cli.commands.ingest import Upload, find_files, run
@@ -94,8 +95,7 @@ def fill(gateway: Client, samples: Path, wanted: int, say: Say) -> int:
 
 def ask_path(gateway: Client, samples: Path, passages: int) -> list[Measure]:
     """The questions of the samples, one after the other."""
-    with (samples / "questions/filings.csv").open(encoding="utf-8", newline="") as file:
-        questions = [row["Question"] for row in csv.DictReader(file)]
+    questions = _questions(samples)
     totals: list[float] = []
     overheads: list[float] = []
     for turn in range(_ASKED + 1):
@@ -111,6 +111,65 @@ def ask_path(gateway: Client, samples: Path, passages: int) -> list[Measure]:
         Measure("ask, p95", statistics.quantiles(totals, n=20)[-1], "ms", "", True),
         Measure("gateway's own part, p95", high, "ms", "< 25", high < 25),
     ]
+
+
+def small_model(gateway: Client, samples: Path) -> list[Measure]:
+    """The language model of this machine on the samples' questions: first word and whole answer, one after the other.
+
+    Questions that statements answer are not asked of it: they count among all, and not among those that it wrote.
+    """
+    questions = _questions(samples)
+    _timed(gateway, questions[0])  # it reads its rules once
+    found = [_timed(gateway, question) for question in questions[1:]]
+    written = [one for one in found if one.by_model]
+    if not written:
+        raise CliError("The language model wrote none of the answers; the log of the generator may say why.")
+    some = f"{len(written)} of {len(found)} answers by the model"
+    return [
+        *_spread("first words shown, model or quotes", [one.first_shown for one in found], 8.0),
+        *_spread(f"first word of the answer, {some}", [one.first_word for one in written], 8.0),
+        *_spread("whole answer of the model", [one.whole for one in written], 15.0),
+    ]
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Seconds from the question."""
+
+    first_shown: float
+    first_word: float
+    whole: float
+    by_model: bool
+
+
+def _timed(gateway: Client, question: str) -> _Timed:
+    began = time.perf_counter()
+    shown: float | None = None
+    word: float | None = None
+    whole, by_model = 0.0, False
+    for event in gateway.stream(question, route="local"):
+        now = time.perf_counter() - began
+        if isinstance(event, Quotes | Delta | Answer):
+            shown = now if shown is None else shown
+        if isinstance(event, Delta | Answer):
+            word = now if word is None else word
+        if isinstance(event, Answer):
+            whole, by_model = now, event.reader == "openai" and not event.declined
+    return _Timed(shown or 0.0, word or 0.0, whole, by_model)
+
+
+def _spread(name: str, seconds: list[float], wanted: float) -> list[Measure]:
+    middle, high = statistics.median(seconds), max(seconds)
+    target = f"< {wanted:g}"
+    return [
+        Measure(f"{name}, p50", middle, "s", target, middle < wanted),
+        Measure(f"{name}, longest", high, "s", target, high < wanted),
+    ]
+
+
+def _questions(samples: Path) -> list[str]:
+    with (samples / "questions/filings.csv").open(encoding="utf-8", newline="") as file:
+        return [row["Question"] for row in csv.DictReader(file)]
 
 
 def encoder() -> list[Measure]:

@@ -22,7 +22,10 @@ from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.chat.routing import ByAffinity
 from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.extractive.reader import ExtractiveReader
+from quelea_generator.core.joint_answer import Preparation, prepare
+from quelea_generator.core.joint_reader import JointReader
 from quelea_generator.core.model import Decline, Task
+from quelea_generator.core.reader import Reader
 from quelea_generator.core.two_readers import TwoReaders
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
@@ -44,8 +47,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
-    is_small = settings.prompt == "short_answer"
-    reader = ModelReader(
+    model = ModelReader(
         engines,
         evidence_tokens=settings.evidence_tokens,
         history_tokens=settings.history_tokens,
@@ -53,11 +55,12 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         temperature=settings.temperature,
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
-        excerpt=partial(_excerpt, reading, settings.excerpt_tokens, is_small)
-        if settings.excerpt_tokens or is_small
-        else None,
+        excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
         template=settings.prompt,
+        sureness=settings.prompt == "short_answer",
     )
+    is_small = settings.prompt == "short_answer"
+    reader: Reader = JointReader(model, partial(_prepare, reading, settings.excerpt_tokens)) if is_small else model
     return GeneratorService(
         TwoReaders(reader, ExtractiveReader(reading.run)) if settings.quotes else reader,
         settings,
@@ -67,11 +70,18 @@ def build(settings: GeneratorSettings) -> GeneratorService:
     )
 
 
-async def _excerpt(reading: ReadingPool, tokens: int, decline: bool, task: Task) -> Task | Decline:
+async def _excerpt(reading: ReadingPool, tokens: int, task: Task) -> Task | Decline:
     try:
-        return await reading.run(excerpt, task, tokens, decline)
+        return await reading.run(excerpt, task, tokens)
     except (DeadlineExceeded, Unavailable):  # the model can read it whole
         return task
+
+
+async def _prepare(reading: ReadingPool, tokens: int, task: Task) -> Preparation | None:
+    try:
+        return await reading.run(prepare, task, tokens)
+    except (DeadlineExceeded, Unavailable):
+        return None
 
 
 def pool(settings: GeneratorSettings) -> EnginePool:

@@ -50,8 +50,9 @@ class GeneratorSettings(ServiceSettings):
     """Show the model only the rows and sentences that matter, in so many estimated tokens; 0: whole passages."""
 
     prompt: Literal["answer", "short_answer"] = "answer"
-    """What the model is told. short_answer is for models of one or two billion parameters: few rules and plain figures;
-    the extractive reader decides whether the evidence has an answer at all."""
+    """What the model is told. short_answer is for models of one or two billion parameters: few rules and plain figures,
+    and the answer is made together with the extractive reader: that decides whether the evidence has one at all, what
+    it has by construction stands, and its quotes take the place of a figure that is worse supported."""
 
     history_tokens: int = Field(default=800, ge=0)
     """Estimated tokens of earlier turns that fit the prompt; the oldest are left out."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +15,7 @@ _MOST_TOKENS = 100_000_000
 _MOST_ADAPTERS = 100
 """Of one model that are told."""
 _NAME_CHARS = 200
+_DIGIT = re.compile(r"\d")
 _BROKEN_OFF = ("abort", "error")
 """vLLM's reasons for an answer that is none."""
 
@@ -45,7 +48,15 @@ def read_piece(chunk: Any) -> ChatPiece:
         finish=finish,
         prompt_tokens=read_token_count(counts.get("prompt_tokens")),
         completion_tokens=read_token_count(counts.get("completion_tokens")),
+        sureness=_read_sureness(choice.get("logprobs")) if choice else None,
     )
+
+
+def _read_sureness(said: Any) -> float | None:
+    """The lowest probability among tokens with a digit; None where there is none, or nothing is said."""
+    tokens = (said.get("content") if said else None) or ()
+    found = [one["logprob"] for one in tokens if _DIGIT.search(one["token"])]
+    return math.exp(min(0.0, *found)) if found else None
 
 
 def read_models(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:

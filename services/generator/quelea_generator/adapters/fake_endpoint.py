@@ -30,6 +30,7 @@ class FakeEndpoint:
         context: Of every model, in tokens; a token is a word.
         counts: Whether it counts tokens itself.
         name: Its address.
+        sureness: Of each piece that has a digit, where a request asks for it.
         calls: What it calls when it is offered functions; None: it calls none.
 
     Attributes:
@@ -52,7 +53,9 @@ class FakeEndpoint:
         counts: bool = False,
         name: str = "http://fake/v1",
         calls: tuple[FunctionCall, ...] | None = None,
+        sureness: float | None = None,
     ) -> None:
+        self._sureness = sureness
         self.name = name
         self.probed = 0
         self.model = "fake"
@@ -83,7 +86,8 @@ class FakeEndpoint:
                 yield ChatPiece(finish=NO_FUNCTIONS)
                 return
             for index, piece in enumerate(self._pieces[: request.max_tokens]):
-                yield ChatPiece(piece)
+                counts = request.sureness and any(character.isdigit() for character in piece)
+                yield ChatPiece(piece, sureness=self._sureness if counts else None)
                 if index == 0 and self.wait:
                     await self.wait.wait()
             if self.error:

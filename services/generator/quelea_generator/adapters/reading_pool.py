@@ -19,7 +19,7 @@ _MEMORY_MB = 2048
 _RETRY_SECONDS = 1.0
 _PATIENCE = 4.0
 _PRELOAD = [
-    "quelea_generator.core.chat.excerpts",
+    "quelea_generator.core.joint_answer",
     "quelea_generator.core.extractive.reader",
     "quelea_generator.core.dialogue.follow_up",
 ]

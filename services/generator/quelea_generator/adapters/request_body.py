@@ -30,6 +30,7 @@ def request_body(request: ChatRequest, response_format: Mapping[str, Any] | None
         "temperature": request.temperature,
         "stream": True,
         "stream_options": {"include_usage": True},
+        **({"logprobs": True} if request.sureness else {}),
         **{name: value for name, value in chosen.items() if value is not None and value != ()},
     }
 

@@ -128,9 +128,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """The next piece of the answer's text."""
+    """The next piece of the answer's text; `sureness` as ChatPiece has it, where it was asked for."""
 
     text: str
+    sureness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,8 @@ class FunctionCall:
 class ChatPiece:
     """A piece of a streamed answer. finish is set on the last one with text; the counts come when the server says.
 
-    All calls of functions come with the finish.
+    All calls of functions come with the finish. `sureness` is the lowest probability that the model gave to a token
+    with a digit, 0 to 1; None where the piece has no digit, or the endpoint does not say.
     """
 
     text: str = ""
@@ -56,6 +57,7 @@ class ChatPiece:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     calls: tuple[FunctionCall, ...] = ()
+    sureness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class ChatRequest:
         schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
         sampling: How words are chosen, beside the temperature.
         functions: What it may call instead of writing text; never together with a schema.
+        sureness: Ask for the probabilities of the answer's tokens.
     """
 
     messages: tuple[Message, ...]
@@ -91,6 +94,7 @@ class ChatRequest:
     schema: JsonSchema | None = None
     sampling: Sampling = PLAIN
     functions: tuple[Function, ...] = ()
+    sureness: bool = False
 
 
 class ChatEndpoint(Protocol):

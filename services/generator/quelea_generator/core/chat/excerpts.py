@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from quelea_fintext.text import estimate_tokens
 
@@ -17,55 +18,106 @@ from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.reader import answer
 from quelea_generator.core.extractive.scoring import Candidate, score_candidates
 from quelea_generator.core.extractive.selection import rank_by_period
-from quelea_generator.core.extractive.table_heads import has_period, head_of, match_columns, name_columns
-from quelea_generator.core.model import Decline, Task
+from quelea_generator.core.extractive.table_heads import (
+    Column,
+    choose_column,
+    has_period,
+    head_of,
+    match_columns,
+    name_columns,
+)
+from quelea_generator.core.model import Decline, Evidence, Quote, Task
 
-_PER_PASSAGE = 40
-"""Estimated tokens of what stands before a passage: number, date, header."""
+_NUMBER_AND_DATE = 10
+"""Estimated tokens of what stands before a passage's header."""
 
+_BETWEEN = " · "
+"""Between the parts of a header: company, form, period, its end, section."""
+_SAME_FILING = MappingProxyType({"en": "same filing", "zh": "同一文件"})
+_OF_ONE_FILING = 3
+"""So many parts alike at the beginning: company, form and period."""
 _LEAST = 0.4
 """A further line must score at least this part of the best."""
 
 
-def excerpt(task: Task, tokens: int, decline: bool = False) -> Task | Decline:
-    """The task with its evidence cut to the best rows and sentences, in so many estimated tokens; order is kept.
+def excerpt(task: Task, tokens: int) -> Task | Decline:
+    """The task with its evidence cut to the best rows and sentences; where a decline is certain, that.
 
-    A passage without such a line is left out. Where there is none in any, the task comes back as it was. Where the
-    caller knows that a company or period is missing, and no line states what is asked of it, this says why not: small
-    models answer from what is nearest.
+    Where the caller knows that a company or period is missing, and no line states what is asked of it, this says why
+    not: small models answer from what is nearest.
 
     Args:
         task: With whole passages.
         tokens: Of all lines together; 0: the passages stay whole.
-        decline: Say why not wherever the extractive reader would: for models that are not told how to decline.
     """
-    if (decline or task.evidence_incomplete) and (why := answer(task).decline):
+    if task.evidence_incomplete and (why := answer(task).decline):
         return why
+    return cut_evidence(task, read_question(task), tokens)[0]
+
+
+def cut_evidence(
+    task: Task, query: Query, tokens: int, first: Sequence[Quote] = ()
+) -> tuple[Task, tuple[Candidate, ...]]:
+    """The task with its evidence cut to rows and sentences in so many estimated tokens, and what was kept.
+
+    Order is kept. A passage without such a line is left out. Where there is none in any, or tokens is 0, the task comes
+    back as it was.
+
+    Args:
+        task: With whole passages.
+        query: Its question.
+        tokens: Of all lines with the headers above them.
+        first: What is quoted goes before what scores as well.
+    """
     if not tokens:
-        return task
-    query = read_question(task)
+        return task, ()
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0
+    quoted = {(one.number, one.start, one.end) for one in first}
     kept: dict[int, list[Candidate]] = defaultdict(list)
     said: set[tuple[int, str]] = set()
     room = tokens
-    for one in ranked:
-        if one.score < least:
+    for one in sorted(ranked, key=lambda one: _place(one) not in quoted):
+        if one.score < least and _place(one) not in quoted:
             break
         number = one.evidence.number
         head = (number, _said_above(one))
         line = write_excerpt(query, one, with_head=head not in said)
-        cost = estimate_tokens(line) + (0 if number in kept else _PER_PASSAGE)
+        cost = estimate_tokens(line) + (0 if number in kept else _cost_of_header(one.evidence, bool(kept)))
         if cost <= room:
             room -= cost
             said.add(head)
             kept[number].append(one)
+    shown = [item for item in task.evidence if item.number in kept]
     evidence = tuple(
-        replace(item, text="\n".join(_lines(query, kept[item.number])), table_head="")
-        for item in task.evidence
-        if item.number in kept
+        replace(
+            item,
+            header=_after(before.header, item.header, query.language) if before else item.header,
+            text="\n".join(_lines(query, kept[item.number])),
+            table_head="",
+        )
+        for before, item in zip([None, *shown], shown, strict=False)
     )
-    return replace(task, evidence=evidence) if evidence else task
+    lines = tuple(one for some in kept.values() for one in some)
+    return (replace(task, evidence=evidence), lines) if evidence else (task, ())
+
+
+def _place(one: Candidate) -> tuple[int, int, int]:
+    return one.evidence.number, one.span.start, one.span.end
+
+
+def _cost_of_header(evidence: Evidence, followed: bool) -> int:
+    """Of a further passage about half is said again, see _after."""
+    return _NUMBER_AND_DATE + estimate_tokens(evidence.header) // (2 if followed else 1)
+
+
+def _after(before: str, header: str, language: str) -> str:
+    """The header without what the passage before it has said: company, form and period are not read again."""
+    parts, earlier = header.split(_BETWEEN), before.split(_BETWEEN)
+    alike = next((at for at, (one, two) in enumerate(zip(parts, earlier, strict=False)) if one != two), len(parts))
+    if alike < _OF_ONE_FILING:
+        return header
+    return _BETWEEN.join([_SAME_FILING[language], *parts[min(alike, len(parts) - 1) :]])
 
 
 def _lines(query: Query, chosen: Sequence[Candidate]) -> Iterator[str]:
@@ -105,8 +157,23 @@ def write_excerpt(query: Query, one: Candidate, *, with_head: bool = True) -> st
         return f"{one_line(one.text)}{behind}"
     cells = [f"{name} {cell}" for name, cell in zip(names, row.cells, strict=False)] or [
         f"{cell} ({period_phrase(query.language, column.text)})" if column else cell
-        for column, cell in zip(heads, row.cells, strict=True)
+        for column, cell in _columns(query, one, heads)
     ]
     unit = scale_phrase(query.language, one.evidence, one.span)
     label = row_label(one, name_heading=True)
     return f"{label}{f' ({unit})' if unit else ''}: {'; '.join(cells)}{behind}"
+
+
+def _columns(query: Query, one: Candidate, heads: Sequence[Column | None]) -> list[tuple[Column | None, str]]:
+    """The cells with their columns; where it is certain which is meant, that one first, and none of another length.
+
+    A quarter's figure beside that of nine months is what small models take for it.
+    """
+    cells = one.span.row.cells if one.span.row else ()
+    pairs = list(zip(heads, cells, strict=True))
+    at = choose_column(query, one.evidence, heads)
+    meant = heads[at] if at is not None else None
+    if at is None or meant is None:
+        return pairs
+    alike = [pair for pair in pairs if pair[0] is None or pair[0].is_change or pair[0].months == meant.months]
+    return [pairs[at], *(pair for pair in alike if pair is not pairs[at])]

@@ -31,6 +31,7 @@ class ModelReader:
         excerpt: Cuts a task's evidence to the lines that matter, for a model that reads slowly, or says why it need
             not be asked; None: whole passages.
         template: Of its prompts.
+        sureness: Ask how sure the model is of the figures that it writes.
     """
 
     name = "openai"
@@ -47,6 +48,7 @@ class ModelReader:
         context_tokens: int = 0,
         excerpt: Callable[[Task], Awaitable[Task | Decline]] | None = None,
         template: AnswerTemplate = "answer",
+        sureness: bool = False,
     ) -> None:
         self._chat = chat
         self._excerpt = excerpt
@@ -58,6 +60,7 @@ class ModelReader:
             context_tokens=context_tokens,
             template=template,
         )
+        self._sureness = sureness
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._context_tokens = context_tokens
@@ -74,20 +77,24 @@ class ModelReader:
         """As the endpoint tells them."""
         return self._chat.adapters
 
-    async def read(self, task: Task) -> AsyncGenerator[Event, None]:
-        """Stream the model's answer; then one quote per cited passage; then Finished."""
+    async def read(self, task: Task, shown: Task | None = None) -> AsyncGenerator[Event, None]:
+        """Stream the model's answer; then one quote per cited passage; then Finished.
+
+        Args:
+            task: With whole passages, which are quoted.
+            shown: The same with what the model is shown of them, where the caller has cut them.
+        """
         model = task.model or self.model
         if task.evidence:
             await self._chat.refuse_when_full(task.tenant)
         wanted = min(task.max_tokens or self._max_tokens, self._max_tokens)
         whole = task
-        if self._excerpt and task.evidence:
-            excerpt = await self._excerpt(task)
-            if isinstance(excerpt, Decline):
-                yield Delta(REFUSALS[language_of(task.question)])
-                yield Finished("declined", model, self.prompt_version, decline=excerpt)
-                return
-            task = excerpt
+        cut = shown or (await self._excerpt(task) if self._excerpt and task.evidence else task)
+        if isinstance(cut, Decline):
+            yield Delta(REFUSALS[language_of(task.question)])
+            yield Finished("declined", model, self.prompt_version, decline=cut)
+            return
+        task = cut
         fitted = await self._budget.fit(task, model=model, max_tokens=wanted)
         prompt = fitted.prompt
         if not prompt.numbers:  # nothing to read: the model could only invent or decline
@@ -95,8 +102,9 @@ class ModelReader:
             why = "No passage fits the prompt." if task.evidence else "No passages were given."
             yield Finished("declined", model, prompt.version, decline=Decline("no_evidence", why))
             return
-        shown: list[str] = []
+        written: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
+        sureness: float | None = None
         pieces, prompt = await self._start(task, fitted, model)
         thoughts, markers = ThoughtFilter(), MarkerFilter(prompt.numbers)
         async with contextlib.aclosing(pieces) as stream:
@@ -104,13 +112,15 @@ class ModelReader:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
                 completion_tokens = piece.completion_tokens or completion_tokens
+                sureness = _lowest(sureness, piece.sureness)
                 if text := markers.feed(strip_unseen(thoughts.feed(piece.text))):
-                    shown.append(text)
-                    yield Delta(text)
+                    written.append(text)
+                    yield Delta(text, sureness)
+                    sureness = None
         if text := markers.feed(strip_unseen(thoughts.finish())) + markers.finish():
-            shown.append(text)
+            written.append(text)
             yield Delta(text)
-        answer = "".join(shown)
+        answer = "".join(written)
         decline = None
         if not answer.strip():
             decline = Decline("engine_empty", "The language model wrote no text.")
@@ -149,6 +159,7 @@ class ModelReader:
                 task.tenant,
                 fitted.tokens,
                 sampling=task.sampling,
+                sureness=self._sureness,
             )
             pieces = self._chat.stream(request)
             try:
@@ -172,6 +183,10 @@ class ModelReader:
     async def close(self) -> None:
         """Close the endpoint's connections."""
         await self._chat.close()
+
+
+def _lowest(one: float | None, other: float | None) -> float | None:
+    return min((value for value in (one, other) if value is not None), default=None)
 
 
 async def _resume(first: ChatPiece, pieces: AsyncGenerator[ChatPiece, None]) -> AsyncGenerator[ChatPiece, None]:

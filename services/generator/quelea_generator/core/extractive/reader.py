@@ -54,6 +54,8 @@ class Answer:
     lines: tuple[str, ...] = ()
     quotes: tuple[Quote, ...] = ()
     decline: Decline | None = None
+    by_construction: bool = False
+    """Facts of statements, or computed from rows: no choice among sentences."""
 
 
 def answer(task: Task) -> Answer:
@@ -83,7 +85,7 @@ def _answer(task: Task) -> Answer:
     opinion = opinion_asked(normalise(task.question))
     if not opinion and (sure := compute_answer(task, query)) and not any(_instructs(row) for row in sure.rows):
         head = opening(query.language) if sure.is_stated else OPENING[query.language]
-        return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows))
+        return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows), by_construction=True)
     ranked = [one for one in score_candidates(query, task.evidence) if not _instructs(one)]
     if not query.when:
         ranked = [one for one in ranked if not is_caption(one.text)]
@@ -125,7 +127,8 @@ def _of_statements(task: Task) -> Answer:
     language = language_of(task.question)
     lines = write_figures(task.figures, task.evidence, language)
     texts = [f"- {line.text}" for line in lines] if len(lines) > 1 else [lines[0].text]
-    return Answer((_OF_STATEMENTS[language], *texts), tuple(quote for line in lines for quote in line.quotes))
+    quotes = tuple(quote for line in lines for quote in line.quotes)
+    return Answer((_OF_STATEMENTS[language], *texts), quotes, by_construction=True)
 
 
 def _quote(one: Candidate) -> Quote:

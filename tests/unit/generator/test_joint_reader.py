@@ -1,0 +1,142 @@
+"""A small model and the extractive reader with one answer: what stands, what leads, what is left out."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from quelea_fintext.facts import StatedFigure
+from quelea_fintext.languages import REFUSALS
+from quelea_generator.adapters.fake_endpoint import FakeEndpoint
+from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.joint_answer import Preparation, prepare
+from quelea_generator.core.joint_reader import JointReader
+from quelea_generator.core.model import Delta, Event, Evidence, Finished, Operand, Quote, Task
+
+HEADER = "Harrow Lines · 10-Q · FY2031 Q2 · quarter ended June 30, 2031 · MD&A"
+TABLE = Evidence(
+    1,
+    "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\nOperating income\t77\t81\nOther operating income\t19\t18",
+    header=HEADER,
+    is_table=True,
+    company="Harrow Lines",
+    period_end="2031-06-30",
+    period_label="FY2031 Q2",
+)
+PROSE = Evidence(
+    2,
+    "The harbour was dredged in spring. Operating income fell because diesel became dearer.",
+    header=HEADER,
+    company="Harrow Lines",
+    period_end="2031-06-30",
+    period_label="FY2031 Q2",
+)
+DAY = date(2031, 9, 1)
+HOW_MUCH = Task("What was Harrow Lines' operating income in the six months ended June 30, 2031?", (TABLE, PROSE), DAY)
+WHY = Task("Why did Harrow Lines' operating income fall?", (TABLE, PROSE), DAY)
+
+
+async def ask(chat: FakeEndpoint, task: Task) -> tuple[str, list[Quote], Finished]:
+    async def read(task: Task) -> Preparation:
+        return prepare(task, 360)
+
+    writer = ModelReader(
+        chat,
+        evidence_tokens=3000,
+        history_tokens=0,
+        max_tokens=100,
+        temperature=0,
+        template="short_answer",
+        sureness=True,
+    )
+    events: list[Event] = [event async for event in JointReader(writer, read).read(task)]
+    assert isinstance(events[-1], Finished)
+    text = "".join(event.text for event in events if isinstance(event, Delta))
+    return text, [event for event in events if isinstance(event, Quote)], events[-1]
+
+
+async def test_a_sentence_with_the_figure_of_the_quotes_is_the_answer_and_has_its_scale() -> None:
+    text, quotes, end = await ask(FakeEndpoint(["It was ", "$77 in the half [1]."], sureness=0.5), HOW_MUCH)
+    assert text == "It was $77 thousand in the half [1]."
+    assert [one.text for one in quotes] == ["Operating income\t77\t81"]
+    assert (end.reason, end.reader) == ("stop", "")
+
+
+@pytest.mark.parametrize("wrong", ["It was $81 in the half [1].", "It was $5,000 [1].", "It was good [2]."])
+async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong: str) -> None:
+    chat = FakeEndpoint([wrong + " ", "More."], sureness=0.99)
+    text, quotes, end = await ask(chat, HOW_MUCH)
+    assert "no language model wrote this" in text
+    assert "Operating income: 77" in text
+    assert wrong not in text
+    assert "More." not in text
+    assert quotes[0].text == "Operating income\t77\t81"
+    assert (end.reader, end.model) == ("extractive", "extractive-1")
+
+
+@pytest.mark.parametrize(("sureness", "kept"), [(0.95, True), (0.6, False)])
+async def test_a_figure_of_another_row_stands_when_the_model_is_sure(sureness: float, kept: bool) -> None:
+    text, _, end = await ask(FakeEndpoint(["It was $19 [1]."], sureness=sureness), HOW_MUCH)
+    assert text.startswith("It was $19 thousand [1]") is kept
+    assert (end.reader == "extractive") is not kept
+
+
+async def test_quotes_follow_an_account_unless_it_says_the_same() -> None:
+    text, quotes, _ = await ask(FakeEndpoint(["Costs rose [2]. ", "So it fell."]), WHY)
+    sentence, _, beside = text.partition("\n\nQuoted from the sources:\n")
+    assert sentence == "Costs rose [2]. So it fell."
+    assert "because diesel became dearer" in beside
+    assert {one.number for one in quotes} == {1, 2}
+    copied, _, _ = await ask(FakeEndpoint([PROSE.text.split(". ")[1] + " [2]."]), replace(WHY, evidence=(PROSE,)))
+    assert "Quoted" not in copied
+
+
+@pytest.mark.parametrize("said", [[], [REFUSALS["en"]], [" "]])
+async def test_where_the_model_says_nothing_the_quotes_answer(said: list[str]) -> None:
+    text, quotes, end = await ask(FakeEndpoint(said), WHY)
+    assert "because diesel became dearer" in text
+    assert REFUSALS["en"] not in text
+    assert quotes
+    assert (end.reason, end.reader) == ("stop", "extractive")
+
+
+async def test_what_statements_say_stands_and_the_model_is_not_asked() -> None:
+    start = TABLE.text.index("77")
+    operand = Operand(1, start, start + 2, "Operating income", "", "77000", "USD", "2031-01-01", "2031-06-30", "77")
+    figure = StatedFigure("Harrow Lines", "77000", "USD", "2031-01-01", "2031-06-30", (operand,))
+    chat = FakeEndpoint(["invented"])
+    text, quotes, end = await ask(chat, replace(HOW_MUCH, figures=(figure,)))
+    assert "Harrow Lines reported Operating income" in text
+    assert chat.seen == []
+    assert quotes[0].text.endswith("77")
+    assert end.reader == "extractive"
+
+
+async def test_why_a_stated_figure_moved_is_asked_and_the_figure_leads() -> None:
+    start = TABLE.text.index("77")
+    operand = Operand(1, start, start + 2, "Operating income", "", "77000", "USD", "2031-01-01", "2031-06-30", "77")
+    figure = StatedFigure("Harrow Lines", "77000", "USD", "2031-01-01", "2031-06-30", (operand,))
+    text, quotes, _ = await ask(FakeEndpoint(["Diesel became dearer [2]."]), replace(WHY, figures=(figure,)))
+    assert text.index("reported Operating income") < text.index("As the language model puts it: Diesel")
+    assert [one.number for one in quotes] == [1, 2]
+
+
+async def test_what_the_extractive_reader_declines_the_model_is_not_asked() -> None:
+    chat = FakeEndpoint(["invented"])
+    text, quotes, end = await ask(
+        chat, replace(HOW_MUCH, question="How many ferries did Harrow Lines charter in Norway?")
+    )
+    assert text == REFUSALS["en"]
+    assert not quotes
+    assert chat.seen == []
+    assert end.decline is not None
+
+
+async def test_without_preparation_the_model_answers_alone() -> None:
+    async def fail(_task: Task) -> None:
+        return None
+
+    chat = FakeEndpoint(["It was ", "dear [2]."])
+    writer = ModelReader(chat, evidence_tokens=3000, history_tokens=0, max_tokens=100, temperature=0)
+    events = [event async for event in JointReader(writer, fail).read(WHY)]
+    assert "".join(event.text for event in events if isinstance(event, Delta)) == "It was dear [2]."
+    assert len(chat.seen) == 1
