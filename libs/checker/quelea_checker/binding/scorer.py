@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +41,8 @@ _UNSAID = 0.3
 """What a word of a fact's name that the answer does not say takes from its fit."""
 _TOTALS = content_terms("total sum 总额 总计 合计 共计 总数 总量 总和")
 """A total is a total of something: alone such a word names nothing."""
+_NAME_OF_TWO = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+(?= [(·])")
+"""At the head of a title: "Exxon Mobil", which is written ExxonMobil as well."""
 Key = tuple[int, int, int]
 
 
@@ -88,7 +91,9 @@ class Binder:
     def _read(self, fact: Fact) -> FactWords:
         group = self._groups[fact.group]
         if fact.passage not in self._headers:
-            self._headers[fact.passage] = content_terms(self._titles[fact.passage])
+            title = self._titles[fact.passage]
+            glued = "".join(name[0].split()) if (name := _NAME_OF_TWO.match(title)) else ""
+            self._headers[fact.passage] = content_terms(f"{title} {glued}")
         found = dict.fromkeys(self._headers[fact.passage], _HEADER)
         if fact.table >= 0:
             found |= dict.fromkeys(distinctive_terms(fact.words), _COLUMN)

@@ -68,12 +68,14 @@ def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binde
         groups.append(evidence.groups[own.group])
     values = {fact.value for fact in found}
     rivals = [fact for group in groups for fact in group.facts if fact.value not in values and is_alike(claim, fact)]
-    for rival in sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]:
-        if is_comparable(claim, rival) and not agrees(claim, rival, evidence):
-            called = find_translations(claim.sentence) if claim.is_cross_language else None
-            seen = scorer.rival_features(binder, said, zone.beside, own, rival, figure.digits, called)
-            return scorer.is_rival(seen)
-    return False
+    ranked = sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]
+    against = [fact for fact in ranked if is_comparable(claim, fact) and not agrees(claim, fact, evidence)]
+    called = find_translations(claim.sentence) if claim.is_cross_language else None
+    return any(  # the first, in each place that prints it
+        scorer.is_rival(scorer.rival_features(binder, said, zone.beside, own, rival, figure.digits, called))
+        for rival in against
+        if rival.value == against[0].value
+    )
 
 
 def is_alike(claim: Claim, fact: Fact) -> bool:

@@ -207,7 +207,7 @@ class DraftWriter:
     def _figure(self, group: Group, inner: str, shown: list[str]) -> None:
         context = self._sentence()
         rate = self._rate_behind() if group.pointer else ""
-        calculation = Calculation(lambda pointer: self._sources.find(pointer, context, rate))
+        calculation = Calculation(lambda pointer: self._sources.find(pointer, context, rate or pointer.rate))
         try:
             amount = calculation.compute(group.expression, group.unit)
         except Unresolved:
