@@ -18,7 +18,7 @@ from quelea_checker.matching.claims import (
 )
 from quelea_checker.matching.profiles import find_translations
 from quelea_checker.model import Figure
-from quelea_checker.reading import calendar
+from quelea_checker.reading import calendar, wording
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 
@@ -45,6 +45,7 @@ def is_comparable(claim: Claim, fact: Fact) -> bool:
     return (
         same_kind(figure, fact)
         and same_currency(figure, fact)
+        and (not claim.is_compound or wording.is_compound(fact.words))
         and calendar.periods_fit(claim.periods, fact.periods, fact.years)
     )
 

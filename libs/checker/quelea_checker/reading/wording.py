@@ -166,6 +166,26 @@ def is_negative(text: str) -> bool:
     return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
 
 
+_COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d")
+_RATE_SIGN = re.compile(r"\d\s?[%％]")
+
+
+def says_compound(text: str, start: int, end: int) -> bool:
+    """The rate text[start:end] is called a compound one: in its clause, nearer to it than to any other figure."""
+    first, last = find_clause(text, start, end)
+    before = [match.end() for match in _COMPOUND.finditer(text, first, start)]
+    if before and not _RATE_SIGN.search(text, before[-1], start):
+        return True
+    behind = _COMPOUND.search(text, end, min(last, end + _BEHIND))
+    return behind is not None and not _NUMBER.search(text, end, behind.start())
+
+
+def is_compound(text: str) -> bool:
+    """It speaks of a compound rate."""
+    return bool(_COMPOUND.search(text))
+
+
 def is_paid_out(label: str) -> bool:
     """A row of what is paid or deducted, by its label: its brackets say which way the money goes."""
     return bool(_PAID.search(lower(label)))
