@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +41,8 @@ _UNSAID = 0.3
 """What a word of a fact's name that the answer does not say takes from its fit."""
 _TOTALS = content_terms("total sum 总额 总计 合计 共计 总数 总量 总和")
 """A total is a total of something: alone such a word names nothing."""
+_OWNER = re.compile(r"[^()·]{1,60}(?= [(·])")
+"""At the head of a title: whose document it is."""
 Key = tuple[int, int, int]
 
 
@@ -88,7 +91,7 @@ class Binder:
     def _read(self, fact: Fact) -> FactWords:
         group = self._groups[fact.group]
         if fact.passage not in self._headers:
-            self._headers[fact.passage] = content_terms(self._titles[fact.passage])
+            self._headers[fact.passage] = content_terms(self._titles[fact.passage]) | self.owner(fact)
         found = dict.fromkeys(self._headers[fact.passage], _HEADER)
         if fact.table >= 0:
             found |= dict.fromkeys(distinctive_terms(fact.words), _COLUMN)
@@ -101,6 +104,11 @@ class Binder:
             zoned = self._zones[fact.group] = find_word_zones(group.label, [f.figure for f in group.facts], known=True)
         zone = zoned.get(fact.figure.start, WordZone())
         return FactWords({**found, **build_profile(zone, group.label)}, zone.beside)
+
+    def owner(self, fact: Fact) -> frozenset[str]:
+        """The terms of whose document it is, as the header begins: also written as one word, ExxonMobil."""
+        name = _OWNER.match(self._titles[fact.passage])
+        return content_terms(f"{name[0]} {''.join(name[0].split())}") if name else frozenset()
 
     def score(self, said: Profile, fact: Fact) -> float:
         """How well the words said of a figure fit a fact: rare words of both, less those that only the fact has."""
@@ -151,6 +159,7 @@ def rival_features(
     more = less = far_more = far_less = covered = every = 0.0
     known = frozenset(term for term, near in mine.words.items() if near > FAR)
     same = frozenset[str]().union(*(term for thing in ways or () if any(w <= known for w in thing) for term in thing))
+    shared = binder.owner(own) & binder.owner(rival)
     apart = own.table < 0 and own.group != rival.group
     bare = not any(near > CARRIED and term in its.words for term, near in said.items() if term not in _TOTALS)
     for term, near in said.items():
@@ -165,8 +174,8 @@ def rival_features(
             continue
         every += near * weight
         covered += near * weight * there
-        if apart and term in mine.words:
-            gap = min(gap, 0.0)  # its sentence says it as well
+        if (apart and term in mine.words) or term in shared:
+            gap = min(gap, 0.0)  # its sentence says it as well, or it is whose figures both are
         if near > CARRIED and term not in same and not (bare and term in _TOTALS):
             more += near * weight * max(gap, 0.0)
         less += near * weight * max(-gap, 0.0)

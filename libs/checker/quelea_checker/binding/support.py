@@ -18,7 +18,7 @@ from quelea_checker.matching.claims import (
 )
 from quelea_checker.matching.profiles import find_translations
 from quelea_checker.model import Figure
-from quelea_checker.reading import calendar
+from quelea_checker.reading import calendar, wording
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 
@@ -45,6 +45,7 @@ def is_comparable(claim: Claim, fact: Fact) -> bool:
     return (
         same_kind(figure, fact)
         and same_currency(figure, fact)
+        and (not claim.is_compound or wording.is_compound(fact.words))
         and calendar.periods_fit(claim.periods, fact.periods, fact.years)
     )
 
@@ -68,12 +69,14 @@ def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binde
         groups.append(evidence.groups[own.group])
     values = {fact.value for fact in found}
     rivals = [fact for group in groups for fact in group.facts if fact.value not in values and is_alike(claim, fact)]
-    for rival in sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]:
-        if is_comparable(claim, rival) and not agrees(claim, rival, evidence):
-            called = find_translations(claim.sentence) if claim.is_cross_language else None
-            seen = scorer.rival_features(binder, said, zone.beside, own, rival, figure.digits, called)
-            return scorer.is_rival(seen)
-    return False
+    ranked = sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]
+    against = [fact for fact in ranked if is_comparable(claim, fact) and not agrees(claim, fact, evidence)]
+    called = find_translations(claim.sentence) if claim.is_cross_language else None
+    return any(  # the first, in each place that prints it
+        scorer.is_rival(scorer.rival_features(binder, said, zone.beside, own, rival, figure.digits, called))
+        for rival in against
+        if rival.value == against[0].value
+    )
 
 
 def is_alike(claim: Claim, fact: Fact) -> bool:

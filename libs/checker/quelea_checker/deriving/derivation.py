@@ -17,7 +17,7 @@ from quelea_checker.deriving.computations import (
     is_later,
     is_ordered,
 )
-from quelea_checker.deriving.multi_step import combine_averages, combine_sums
+from quelea_checker.deriving.multi_step import combine_averages, combine_compound, combine_sums
 from quelea_checker.deriving.table_search import (
     LEAST,
     align_columns,
@@ -94,6 +94,10 @@ def _find_computations(
     claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], said: str
 ) -> Iterator[Computation | int]:
     percent = claim.figure.kind in {"percent", "points"}
+    if claim.is_compound:
+        for group in groups:
+            yield from combine_compound(claim, group)
+        return
     for group in groups:
         yield from _combine_row(claim, group, asked, said, percent)
     yield from _combine_rows(claim, groups, evidence, asked, percent)

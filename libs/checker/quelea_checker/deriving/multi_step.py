@@ -13,7 +13,7 @@ from quelea_checker.deriving.computations import (
     format_operand,
 )
 from quelea_checker.matching.claims import Claim
-from quelea_checker.reading.facts import Group
+from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
 
 _CELLS = 14
@@ -46,6 +46,26 @@ def combine_averages(claim: Claim, group: Group, asked: Sequence[Operation], *, 
             )
         else:
             yield Computation((new - old) / 2, tuple(three), "steps", percent, True, shown)
+
+
+def combine_compound(claim: Claim, group: Group) -> Iterator[Computation]:
+    """The rate a year at which a row grew over more than one year, between times that the claim names where it does."""
+    dated = sorted((f for f in group.facts[:_CELLS] if _is_level(f)), key=lambda f: f.latest_date)
+    named = {p.year for p in claim.all_periods if p.year}
+    for old, new in combinations(dated, 2):
+        years = new.latest_date[0] - old.latest_date[0]
+        if years < 2 or new.latest_date[1:] != old.latest_date[1:]:
+            continue
+        if named and not (claim.find_named_periods(new) and (len(named) == 1 or claim.find_named_periods(old))):
+            continue
+        ratio = float(new.value / old.value)
+        value = Decimal(ratio ** (1 / years) - 1) * HUNDRED
+        shown = f"= ({format_operand(new)} ÷ {format_operand(old)}) ^ (1 ÷ {years}) − 1"
+        yield Computation(value, (new, old), "compound", True, True, shown)
+
+
+def _is_level(fact: Fact) -> bool:
+    return bool(not fact.change and fact.latest_date[0] and fact.value > 0 and fact.figure.kind == "number")
 
 
 _LEAST = 3

@@ -95,6 +95,12 @@ class Claim:
         return glossed_terms(text) if self.is_cross_language else content_terms(text)
 
     @cached_property
+    def is_compound(self) -> bool:
+        """It is said to be a compound rate: the growth of one year is none, nor is that of all of them."""
+        figure = self.figure
+        return figure.kind == "percent" and wording.says_compound(self.sentence, figure.start, figure.end)
+
+    @cached_property
     def tolerance(self) -> Decimal:
         """By how much what it rounds may differ; of "about 3,000" by half a thousand, of "over 3" by one."""
         if not self.figure.about:

@@ -30,6 +30,10 @@ _JOIN = re.compile(
     r",(?!\d)|[，、;；()（）|]|\b(?:and|while|whereas|but|versus|vs\.?|compared (?:to|with)|against)\b|[和与及而但]",
     re.IGNORECASE,
 )
+_OF = re.compile(
+    r"\s?(?:\[\d{1,3}\]\s?)?of [^,;()\d]{1,60}?\b(?:on|from|and|against|compared (?:to|with)|versus)\b", re.IGNORECASE
+)
+"""Behind an amount: what it is an amount of, up to what joins the next one."""
 RESPECTIVELY = re.compile(r"\brespectively\b|分别", re.IGNORECASE)
 _LISTED = (
     re.compile(r",\s{0,8}+(?:and\s{1,8})?|、|以及", re.IGNORECASE),
@@ -111,14 +115,14 @@ def find_word_zones(sentence: str, amounts: Sequence[Figure], *, known: bool = F
         if not at:
             before = _after_break(before)
         elif ahead:
-            before = before[_find_cut(before) :]
+            before = before[_find_cut(before, amounts[at - 1]) :]
         else:
             before = ""
         if last == len(sentence):
             stop = _BREAK.search(behind)
             behind = behind[: stop.start()] if stop else behind
         elif ahead:
-            behind = behind[: _find_cut(behind)]
+            behind = behind[: _find_cut(behind, figure)]
         if figure.start in listed:
             before, behind = listed[figure.start], ""
         beside = sentence[max(0, figure.start - _BESIDE) : figure.start]
@@ -137,8 +141,10 @@ def _after_break(text: str) -> str:
     return text
 
 
-def _find_cut(between: str) -> int:
-    """Where the words of the second of two figures begin."""
+def _find_cut(between: str, first: Figure) -> int:
+    """Where the words of the second of two figures begin. "$6 million of income on $23 million of sales": behind "on"."""
+    if first.kind == "number" and (own := _OF.match(between)) and distinctive_terms(own[0]):
+        return own.end()
     match = _JOIN.search(between)
     if match and distinctive_terms(between[match.end() :]):
         return match.end()

@@ -207,8 +207,10 @@ class Fiscal:
         )
 
     def of_head(self, text: str) -> tuple[Period, ...]:
-        """The time that a column's head names by the report: 本报告期, 年初至报告期末; empty where it names none."""
-        if not self.quarter or not self.year:
+        """The time that a column's head names by the report: 本报告期, 上期发生额; empty where it names none."""
+        if not self.quarter:
+            return self._year_of_head(text)
+        if not self.year:
             return ()
         to_date, this, last = _relative(text)
         year = self.year - last
@@ -220,6 +222,16 @@ class Fiscal:
         return ()
 
 
+    def _year_of_head(self, text: str) -> tuple[Period, ...]:
+        """The year that a column of an annual report is of: of 上期发生额 the one before it."""
+        if not self.month or _CHANGED.search(text):
+            return ()
+        ago = 0 if _THIS.search(text) else 1 if _FLOW_BEFORE.search(text) else None
+        return () if ago is None else (Period(0, 0, self.year - ago),)
+
+
+_FLOW_BEFORE = re.compile(r"上年同期|去年同期|上期(?!末)|\b(?:prior|previous|last) year\b", re.IGNORECASE)
+_CHANGED = re.compile(r"比|较|增减|变动|\bchange|\b(?:in|de)crease|\bvs\b|\bversus\b", re.IGNORECASE)
 _PRIOR = re.compile(r"上年同期|去年同期|上期|上年度?|\b(?:prior|previous|last) (?:year|period|quarter)", re.IGNORECASE)
 _CURRENT = re.compile(r"本报告期|本期|本年度?|\b(?:this|current) (?:year|period|quarter)", re.IGNORECASE)
 

@@ -56,9 +56,8 @@ _CLAUSE = re.compile(
     r"[;；。！？!?，\n]|,(?! or\b|\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
     r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
 )
-_NEGATIVE = re.compile(
-    "|".join(down for _, down in _AXES.values())
-    + r"|\b(?:expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
+_SPENT = (
+    r"\b(?:expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
     r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?"
     r"|write-?offs?|taxes|tax|debit|deductions?"
     r"|liabilit\w+|acquisition\w*|disposals?|net of|treasury|redemptions?"
@@ -66,6 +65,13 @@ _NEGATIVE = re.compile(
     r"|lapse[sd]?|matured|drawdowns?)\b"
     r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|回撤|税|负数"
 )
+_NEGATIVE = re.compile("|".join(down for _, down in _AXES.values()) + f"|{_SPENT}")
+_PAID = re.compile(
+    r"^\W*(?:payments?|purchases?|repayments?|principal repayments?|repurchases?|dividends? paid|cash paid|acquisitions?"
+    r"|additions to|capital expenditures?|common stock repurchased|cost of|interest expense|provision for|less:?"
+    r"|支付|购买|购建|偿还|分配|减[:：])"
+)
+"""How the label of a row begins whose amounts go out: their brackets are the bookkeeper's, not the figure's sign."""
 _BEFORE = 240
 _BEHIND = 60
 _REACH = 100
@@ -158,6 +164,31 @@ def find_level_sign(text: str) -> int:
 def is_negative(text: str) -> bool:
     """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
     return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
+
+
+_COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d")
+_RATE_SIGN = re.compile(r"\d\s?[%％]")
+
+
+def says_compound(text: str, start: int, end: int) -> bool:
+    """The rate text[start:end] is called a compound one: in its clause, nearer to it than to any other figure."""
+    first, last = find_clause(text, start, end)
+    before = [match.end() for match in _COMPOUND.finditer(text, first, start)]
+    if before and not _RATE_SIGN.search(text, before[-1], start):
+        return True
+    behind = _COMPOUND.search(text, end, min(last, end + _BEHIND))
+    return behind is not None and not _NUMBER.search(text, end, behind.start())
+
+
+def is_compound(text: str) -> bool:
+    """It speaks of a compound rate."""
+    return bool(_COMPOUND.search(text))
+
+
+def is_paid_out(label: str) -> bool:
+    """A row of what is paid or deducted, by its label: its brackets say which way the money goes."""
+    return bool(_PAID.search(lower(label)))
 
 
 @lru_cache(maxsize=4096)

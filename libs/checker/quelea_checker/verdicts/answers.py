@@ -189,7 +189,7 @@ def _check_by_chance(
     sources: _Sources,
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
-    if checked.verdict != "not_found" or claim is None or sources.budget.sought < 0:
+    if checked.verdict != "not_found" or claim is None or claim.is_compound or sources.budget.sought < 0:
         return checked
     others = [fact for start, facts in matched_facts.items() if start != claim.figure.start for fact in facts]
     one = find_unlikely_by_chance(claim, others, sources.evidence, sources.budget)

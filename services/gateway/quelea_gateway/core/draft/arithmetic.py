@@ -7,7 +7,7 @@ figure of its own by calling it one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, DecimalException, localcontext
 
 from quelea_gateway.core.draft.notation import Constant, Expression, Malformed, Negated, Pointer
@@ -87,7 +87,7 @@ class Calculation:
     def _value(self, node: Expression) -> Amount:
         if isinstance(node, Pointer):
             source = self._source(node)
-            return Amount(source.value, source.unit, source.scaled)
+            return Amount(source.value if node.signed else source.amount, source.unit, source.scaled)
         if isinstance(node, Constant):
             if node.number not in _CONSTANTS:
                 raise Unresolved("a number that is no figure of the evidence")
@@ -96,6 +96,8 @@ class Calculation:
             inner = self._value(node.inner)
             return Amount(-inner.value, inner.unit, inner.scaled, inner.in_days)
         left, right = self._value(node.left), self._value(node.right)
+        if node.sign == "+" and isinstance(node.left, Pointer) and isinstance(node.right, Pointer):
+            left, right = self._terms(node.left, node.right, left, right)
         if None not in (left.scaled, right.scaled) and left.scaled != right.scaled:
             raise Unresolved("of one figure the scale is not known")
         if node.sign in "+-":
@@ -106,6 +108,20 @@ class Calculation:
         if percent_of and left.unit == PURE:
             return Amount(left.value * _HUNDRED, "percent")
         return _multiply(left, right, node.sign)
+
+    def _terms(self, one: Pointer, other: Pointer, left: Amount, right: Amount) -> tuple[Amount, Amount]:
+        """The terms of a sum, of which one is printed as negative and written without its minus.
+
+        Of one row it is the way from a loss to a gain; of two rows it is a sum of what is printed.
+        """
+        a, b = self._source(one), self._source(other)
+        if one.signed or other.signed or (a.value < 0) == (b.value < 0):
+            return left, right
+        apart = a.row == b.row
+        return tuple(  # type: ignore[return-value]  # two of two
+            replace(amount, value=abs(source.value) if apart else source.value)
+            for amount, source in ((left, a), (right, b))
+        )
 
     def _write(self, node: Expression, say: Callable[[Source, int], str], above: int) -> str:
         if isinstance(node, Pointer):

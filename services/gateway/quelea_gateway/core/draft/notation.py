@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from quelea_fintext.quantities import CURRENCIES, SCALES
@@ -33,11 +33,13 @@ class Pointer:
         number: As it is printed, without sign and scale.
         passages: Numbers of the passages that it may stand in, from 1.
         signed: It was written with a minus, or in parentheses.
+        rate: "percent" or "points" where it was written as one.
     """
 
     number: Decimal
     passages: tuple[int, ...]
     signed: bool = False
+    rate: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ _UNITS = (
     ("times", re.compile(r"(?<![A-Za-z])x\b|\btimes\b|倍", re.IGNORECASE)),
     ("days", re.compile(r"\bdays?\b|天", re.IGNORECASE)),
 )
+_RATES = frozenset({"percent", "points"})
 _UNIT_ALONE = re.compile(r"\s*=(?:\s*(?:[%％x倍天]|pp\b|days\b))?")
 _OF_AMOUNTS = frozenset({"%", "％", ",", "，", ".", ";", "percent", "per", "cent", "股", "shares", "倍", "个百分点"})
 CALCULATES = re.compile(r"[-+−–*×/÷^(（]")
@@ -213,7 +216,7 @@ class _Parser:
         if self._take("sign", "-"):
             inner = self._factor()
             if isinstance(inner, Pointer) and not inner.signed:
-                return Pointer(inner.number, inner.passages, signed=True)
+                return replace(inner, signed=True)
             return Negated(inner)
         if self._take("open"):
             inner = self._sum()
@@ -224,13 +227,15 @@ class _Parser:
 
     def _figure(self) -> Expression:
         number: _Token | None = None
+        behind: list[str] = []
         while True:
             if token := self._take("word"):
+                behind.append(token.text)
                 self.labelled |= token.text.lower() not in _OF_AMOUNTS and not _is_of_amounts(token.text)
             elif token := self._take("number") or self._take("negative"):
                 if number:  # the one before was of the words: "2023 sales 81,797 [1]"
                     self.labelled = True
-                number = token
+                number, behind = token, []
             else:
                 break
         if number is None:
@@ -240,7 +245,8 @@ class _Parser:
         if marker is None:
             return Constant(value)
         passages = tuple(int(digits) for digits in re.findall(r"\d+", marker.text))
-        return Pointer(value, passages, signed=number.kind == "negative")
+        rate = "percent" if "%" in number.text else _unit(" ".join(behind))
+        return Pointer(value, passages, signed=number.kind == "negative", rate=rate if rate in _RATES else "")
 
 
 def _is_of_amounts(word: str) -> bool:

@@ -11,6 +11,8 @@ from functools import cached_property
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 from quelea_checker.reading.sentences import plain, split_sentences
+from quelea_checker.reading.units import Unit, find_statements, read_stated_unit
+from quelea_checker.reading.wording import is_paid_out
 from quelea_fintext.amount_format import decimals_of, scale_of
 from quelea_fintext.text import CJK
 
@@ -28,6 +30,9 @@ _LEAST_ALIKE = 4
 """Digits of a figure that two tables do not print by chance."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
+_LONGEST_STATEMENT = 60
+"""Characters of a line that states a unit and nothing else."""
+_DIGIT = re.compile(r"\d")
 _CURRENCY = {"$": "USD"}
 """Any dollar is taken for the most usual one; its sign is what is written."""
 
@@ -44,6 +49,8 @@ class Source:
         scaled: The evidence tells its scale; of a table that does not, value is the number as printed.
         counted: The word behind it, where it is no amount of money: " employees", 部.
         quote: The row up to it, or the phrase.
+        change: It stands in a column of changes.
+        date: (year, month, day) at which its column ends, 0 where not known.
     """
 
     value: Decimal
@@ -54,6 +61,18 @@ class Source:
     operand: AnswerOperand
     quote: Quote
     counted: str = ""
+    change: bool = False
+    date: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def row(self) -> tuple[int, int]:
+        """Where its row begins: a quote is the row up to its figure."""
+        return self.quote.number, self.quote.start
+
+    @property
+    def amount(self) -> Decimal:
+        """The value, without the brackets of a row of payments, where they say only which way the money goes."""
+        return abs(self.value) if not self.change and is_paid_out(self.operand.label) else self.value
 
 
 class Sources:
@@ -192,6 +211,8 @@ class Sources:
         span = max(spans, key=lambda span: len(fact.terms & content_terms(_line(passage.text, *span))))
         start, end = _with_parentheses(passage.text, *span)
         figure, unit = fact.figure, fact.unit
+        if fact.table < 0 and figure.scale is None and _begins_line(passage.text, start):
+            unit = _unit_above(passage.text[:start], unit)
         scale = figure.scale or (unit.scales[0] if unit.scales else Decimal(1))
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
         rate = rate or ("percent" if unit.percent or said else "")
@@ -224,6 +245,8 @@ class Sources:
             ),
             counted="" if name else _counted(passage.text, fact.figure.text, printed, end),
             quote=_quote(passage, number, start, end) if fact.table >= 0 else _phrase(passage, number, start, end),
+            change=fact.change,
+            date=fact.latest_date,
         )
 
 
@@ -284,6 +307,21 @@ def _spans(text: str, number: Decimal) -> Iterator[tuple[int, int]]:
 
 def _line(text: str, start: int, end: int) -> str:
     return text[text.rfind("\n", 0, start) + 1 : (text + "\n").find("\n", end)]
+
+
+def _begins_line(text: str, start: int) -> bool:
+    """A figure in front of its row's label: "(467) Lower product margin"."""
+    return not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t$(-−")
+
+
+def _unit_above(text: str, unit: Unit) -> Unit:
+    """The unit that a line of its own states above: "(In Millions)"."""
+    for line in reversed(text.split("\n")):
+        said = line.strip()
+        if len(said) <= _LONGEST_STATEMENT and not _DIGIT.search(said) and any(find_statements(said)):
+            scales, currency = read_stated_unit(said)
+            return Unit(scales, currency or ("$" if "$" in text else ""), unit.percent)
+    return unit
 
 
 def _with_parentheses(text: str, start: int, end: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
 from quelea_checker.reading.wording import find_direction, find_level_sign
@@ -70,6 +70,9 @@ _MEASURE_WORD = re.compile(
 """Between a number and what is counted, in Chinese: no marker parts them."""
 _CHANGED_BY = re.compile(r"(?:\bby|[降减少跌落缩滑亏]了?)\s*\Z")
 """The figure behind it is a change, whatever the row is of."""
+_COST = re.compile(r"\bcosts? \Z")
+_WHICH = re.compile(r",? (?:which|that|it) [^,;]*\Z")
+"""A clause about what stands before it: "the net loss, which widened from"."""
 _SHARE_BEHIND = re.compile(r"(?:\s?per share\b)?", re.IGNORECASE)
 _MARKER_AT_END = re.compile(r"\[\d[^\[\]]{0,40}\]\Z")
 _MARKERS_BEHIND = re.compile(r"(?:\s?\[\d{1,3}\]){1,3}")
@@ -117,6 +120,7 @@ class DraftWriter:
         self._held = ""
         self._tail = ""
         self._length = 0
+        self._unsigned = -1
         self.figures: list[DraftFigure] = []
 
     def feed(self, text: str) -> str:
@@ -207,7 +211,7 @@ class DraftWriter:
     def _figure(self, group: Group, inner: str, shown: list[str]) -> None:
         context = self._sentence()
         rate = self._rate_behind() if group.pointer else ""
-        calculation = Calculation(lambda pointer: self._sources.find(pointer, context, rate))
+        calculation = Calculation(lambda pointer: self._sources.find(pointer, context, rate or pointer.rate))
         try:
             amount = calculation.compute(group.expression, group.unit)
         except Unresolved:
@@ -248,9 +252,13 @@ class DraftWriter:
             and self._says_minus(level=bool(pointer) and amount.unit not in _UNIT_BEHIND)
         ):
             value = -value
+            self._unsigned = self._length
         like = next((one for one in sources if one.unit == amount.unit), None)
         if pointer and amount.unit in ("percent", "points", "times"):
             said = _printed_rate(sources[0], value, self._language)
+        elif like is None and amount.unit == "points" and all(one.unit in _UNIT_BEHIND for one in sources):
+            widest = max(sources, key=lambda one: one.decimals)
+            said = _printed_rate(replace(widest, unit="points"), value, self._language)
         elif like is None:
             said = write_amount(value, amount.unit, self._language)
         else:
@@ -279,8 +287,11 @@ class DraftWriter:
     def _says_minus(self, *, level: bool) -> bool:
         """The words before it say that it is negative: a loss; of what is no level also a fall."""
         said = self._sentence()
-        if find_level_sign(said) < 0:
+        if find_level_sign(said) < 0 or find_level_sign(_WHICH.sub("", said)) < 0 or _COST.search(said):
             return True
+        since = said[max(0, self._unsigned - (self._length - len(said))) :]
+        if self._length - len(said) <= self._unsigned and find_direction(f"{since}0", len(since), len(since) + 1) <= 0:
+            return True  # one more of a list
         return not (level and not _CHANGED_BY.search(said)) and find_direction(f"{said}0", len(said), len(said) + 1) < 0
 
     def _sentence(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Report
+from quelea_checker.reading.attachment import is_base
 from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, normalise
 
@@ -37,9 +38,19 @@ def attribute(report: Report, evidence: Sequence[Passage], companies: Sequence[s
                 sentence = replace(sentence, verdict="not_found", passages=())  # noqa: PLW2901  # the same, put right
             else:
                 sentence = replace(sentence, passages=left)  # noqa: PLW2901  # as above
-            figures = [_keep_support(f, about) if sentence.start <= f.start < sentence.end else f for f in figures]
+            mine = [f for f in figures if sentence.start <= f.start < sentence.end]
+            others = {id(f) for f in mine if _is_compared(sentence, f, mine, about)}
+            figures = [_keep_support(f, about) if f in mine and id(f) not in others else f for f in figures]
         sentences.append(sentence)
     return replace(report, sentences=tuple(sentences), figures=tuple(figures))
+
+
+def _is_compared(
+    sentence: CheckedSentence, figure: CheckedFigure, figures: Sequence[CheckedFigure], about: set[int]
+) -> bool:
+    """What the named company's figure, right before it, is set against: "Amazon added 15,982, against 6,395"."""
+    before = [f for f in figures if f.end <= figure.start and about & set(f.passages)]
+    return bool(before) and is_base(sentence.text, figure.start - sentence.start)
 
 
 def _keep_support(figure: CheckedFigure, about: set[int]) -> CheckedFigure:

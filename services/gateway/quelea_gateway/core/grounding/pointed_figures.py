@@ -12,6 +12,7 @@ from quelea_checker.model import FigureVerdict
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
+from quelea_checker.reading.wording import says_compound
 
 from quelea_gateway.core.answers.evidence import figures_of
 from quelea_gateway.core.answers.numbers import find_numbers
@@ -49,6 +50,8 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
             and not _is_base_from_its_row(one, one.figure, pointed, report, text)
         ):
             continue
+        if one.formula and "^" not in one.formula and says_compound(text, one.start, one.end):
+            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # the growth of a year, called a compound rate
         figures = [f for f in figures if f not in same]
         figures.append(_to_checked_figure(one, text, same))
     figures.sort(key=lambda figure: figure.start)
