@@ -28,6 +28,13 @@ _USUAL = Recipe()
 RATES = {"lora": 2e-4, "last": 5e-5, "full": 2e-5}
 """Highest learning rate where none is given."""
 
+Remember = Annotated[
+    int,
+    typer.Option(
+        min=0, help="MiB for what the layers give that --tune last:N leaves alone; 0: they are computed each time."
+    ),
+]
+
 app = typer.Typer()
 
 
@@ -68,6 +75,15 @@ def encoder(
     dev_passages: Annotated[
         int, typer.Option(min=10, help="The same for each look at the development split, which takes training's time.")
     ] = 200,
+    anchor: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folders of pairs, of other kinds and languages, whose texts keep the vectors of the base, so that "
+            "less is forgotten."
+        ),
+    ] = None,
+    anchor_weight: Annotated[float, typer.Option(min=0, help="How much that counts beside what is learned.")] = 10.0,
+    remember: Remember = 2048,
     device: Device = "",
     as_json: AsJson = False,
 ) -> None:
@@ -87,13 +103,24 @@ def encoder(
         random=random,
         max_tokens=max_tokens,
         epochs=epochs,
+        anchor=anchor_weight if anchor else 0.0,
         seed=seed,
     )
     budget = long_runs.Budget(minutes, interval, patience, threads)
     with plain_errors():
         recipe.check()
         begin = base_or_default(base)
-        order = running.Order(tuple(pairs), tuple(test_with or ()), begin, out, device, test_passages, dev_passages)
+        order = running.Order(
+            tuple(pairs),
+            tuple(test_with or ()),
+            begin,
+            out,
+            device,
+            test_passages,
+            dev_passages,
+            tuple(anchor or ()),
+            remember,
+        )
         found = running.run(order, recipe, budget, say)
     if not long_runs.is_first():
         return
@@ -129,6 +156,7 @@ def blend(
     dev_passages: Annotated[
         int, typer.Option(min=10, help="The same for the development split, which is encoded once a share.")
     ] = 300,
+    remember: Remember = 2048,
     device: Device = "",
     as_json: AsJson = False,
 ) -> None:
@@ -138,7 +166,7 @@ def blend(
         rule = blending.Rule(tuple(share), allowed, seed) if share else blending.Rule(allowed=allowed, seed=seed)
         rule.check()
         order = blending.Order(
-            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages
+            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages, remember
         )
         found = blending.run(order, rule, say)
     if as_json:
