@@ -19,6 +19,7 @@ from quelea_training.training_options import (
     Minutes,
     Out,
     Patience,
+    Remember,
     Seed,
     Threads,
     base_or_default,
@@ -27,13 +28,6 @@ from quelea_training.training_options import (
 _USUAL = Recipe()
 RATES = {"lora": 2e-4, "last": 5e-5, "full": 2e-5}
 """Highest learning rate where none is given."""
-
-Remember = Annotated[
-    int,
-    typer.Option(
-        min=0, help="MiB for what the layers give that --tune last:N leaves alone; 0: they are computed each time."
-    ),
-]
 
 app = typer.Typer()
 

@@ -16,6 +16,8 @@ from quelea_training.pairs.making import read_manifest
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint, read_pairs
 
 Kind = Literal["query", "passage"]
+_ANCHORS, _ANCHOR_LENGTH = 256, 160
+"""Texts of each kind that are anchors, and characters of one: short ones hold the vectors as well, and cost less."""
 _HELD_OUT: tuple[Split, ...] = ("test",)
 
 
@@ -125,7 +127,7 @@ def anchors(folders: Sequence[Path], material: Material, count: int, seed: int) 
     Args:
         folders: Of pairs.
         material: What is trained on and tested with.
-        count: Of each kind; what there is is taken again and again.
+        count: Of each kind; a few hundred are taken again and again.
         seed: Of the choice.
 
     Raises:
@@ -152,8 +154,8 @@ def anchors(folders: Sequence[Path], material: Material, count: int, seed: int) 
     for kind, of_kind in (("query", queries), ("passage", passages)):
         if not of_kind:
             raise BadInput(f"--anchor {' '.join(map(str, folders))}: no {kind} is left beside what is held out")
-        order = chance.permutation(len(of_kind))
-        drawn[kind] = [of_kind[int(order[at % len(order)])] for at in range(count)]
+        order = chance.permutation(len(of_kind))[:_ANCHORS]
+        drawn[kind] = [of_kind[int(order[at % len(order)])][:_ANCHOR_LENGTH] for at in range(count)]
     return drawn
 
 
@@ -173,7 +175,8 @@ class Bench:
             same.setdefault(print_, set()).add(name)
         wanted: dict[str, set[str]] = {}
         for pair in self.queries:
-            wanted.setdefault(pair.query, set()).update(same[prints[pair.passage]])
+            for name in (pair.passage, *pair.also):
+                wanted.setdefault(pair.query, set()).update(same[prints[name]])
         return [frozenset(wanted[pair.query]) for pair in self.queries]
 
 
@@ -193,7 +196,7 @@ def benches(material: Material, split: Split, most: int = 0, seed: int = 0) -> l
         mine = [one for one in material.pairs.passages.values() if one.source == source]
         if most:
             queries = [queries[at] for at in sorted(chance.permutation(len(queries))[:most].tolist())]
-            needed = {pair.passage for pair in queries}
+            needed = {name for pair in queries for name in (pair.passage, *pair.also)}
             others = [one for one in mine if one.id not in needed]
             kept = {others[at].id for at in chance.permutation(len(others))[: max(most - len(needed), 0)].tolist()}
             mine = [one for one in mine if one.id in needed | kept]

@@ -18,8 +18,8 @@ from transformers.utils.logging import disable_progress_bar
 from quelea_training.encoder.examples import Kind
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
-from quelea_training.encoder.remembering import Remembering
 from quelea_training.long_runs import MovingWeights
+from quelea_training.remembering import Remembering, remember
 
 # Of loading weights: a second, and the lines about the work are ours.
 disable_progress_bar()  # type: ignore[no-untyped-call]  # it has no annotations
@@ -92,13 +92,9 @@ class Towers(MovingWeights):
             most: MiB of it, at most; 0: keep nothing.
             say: Is told where it cannot be done.
         """
-        if not (most and self._moving):
-            return
         for tower in self.towers.values():
-            try:
-                self._remembering.append(Remembering(transformer_of(tower), self._moving, most // len(self.towers)))
-            except ValueError as error:
-                say(f"every layer is computed each time: {error}")
+            kept = remember(transformer_of(tower), self._moving, most // len(self.towers), say)
+            self._remembering += [kept] if kept else []
 
     def merge(self) -> None:
         """Put adapters into the weights that they change; afterwards there are none, and nothing is remembered."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -67,23 +68,25 @@ class Remembering:
             vars(part).pop("forward", None)
         self._known.clear()
 
-    def _states(self, input_ids: Tensor, **_: Any) -> Tensor:
+    def _states(self, input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Tensor:
         """In the place of the embeddings: states above the lower layers, shape (texts, tokens, hidden)."""
-        found = [self._of(one[one != self._pad]) for one in input_ids]
+        types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        there = input_ids != self._pad
+        found = [self._of(ids[real], kinds[real]) for ids, kinds, real in zip(input_ids, types, there, strict=True)]
         states = pad_sequence(found, batch_first=True)
         missing = input_ids.shape[1] - states.shape[1]
         return torch.nn.functional.pad(states, (0, 0, 0, missing)) if missing else states
 
     @torch.no_grad()
-    def _of(self, ids: Tensor) -> Tensor:
-        """States of one text, shape (tokens, hidden)."""
-        key = ids.cpu().numpy().tobytes()
+    def _of(self, ids: Tensor, types: Tensor) -> Tensor:
+        """States of one text, shape (tokens, hidden); types say which of two texts a token is of."""
+        key = torch.stack((ids, types)).cpu().numpy().tobytes()
         known = self._known.get(key)
         if known is not None:
             return known
         for part in (self._embeddings, *self._lower):
             part.eval()
-        states = self._begin(input_ids=ids[None])
+        states = self._begin(input_ids=ids[None], token_type_ids=types[None])
         for step in self._through:
             states = step(states, None)
         states = states[0]
@@ -92,6 +95,24 @@ class Remembering:
             self._room -= size
             self._known[key] = states
         return states
+
+
+def remember(model: Any, moving: int, most: int, say: Callable[[str], None]) -> Remembering | None:
+    """A model's memory, if it can have one and needs it.
+
+    Args:
+        model: Of transformers.
+        moving: Layers, from the top, that move; 0: all do, and nothing can be remembered.
+        most: MiB; 0: remember nothing.
+        say: Is told why it cannot be done.
+    """
+    if not (most and moving):
+        return None
+    try:
+        return Remembering(model, moving, most)
+    except ValueError as error:
+        say(f"every layer is computed each time: {error}")
+        return None
 
 
 def _pass_on(states: Tensor, *_: Any, **__: Any) -> Tensor:
