@@ -18,6 +18,9 @@ Minutes = Annotated[float, typer.Option(min=0, help="Time to train, at most; 0: 
 Interval = Annotated[int, typer.Option(min=1, help="Steps from checkpoint to checkpoint.")]
 Patience = Annotated[int, typer.Option(min=1, help="Checkpoints without a better one, then it ends.")]
 Threads = Annotated[int, typer.Option(min=0, help="Of torch; 0: as many as there are cores.")]
+Remember = Annotated[
+    int, typer.Option(min=0, help="MiB for what layers give that do not move; 0: they are computed each time.")
+]
 Seed = Annotated[int, typer.Option(help="Of all that is drawn: examples, batches, first weights.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N; empty chooses.")]
 

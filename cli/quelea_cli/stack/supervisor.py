@@ -24,6 +24,8 @@ from quelea_cli.stack.probes import Probe
 _HERE = Path(__file__).parent
 _ME = "quelea"
 _MAX_LINE = 64 * 1024
+_WHY = 1000
+"""Characters of a service's own reason, which ends with what to do."""
 
 
 @dataclass
@@ -247,6 +249,10 @@ class Supervisor:
         patience = max(self._policy.start_seconds, child.service.start_seconds)
         end = time.monotonic() + patience
         while not await self._is_ready(child):
+            if last_value(self._logs.tail(name), "not_serving", "lasting"):
+                why = last_value(self._logs.tail(name), "not_serving", "why").removeprefix("Conflict: ")
+                self._give_up(CliError(f"{name} cannot be ready: {why[:_WHY]} Its log: {self._logs.path(name)}"))
+                return
             if time.monotonic() > end:
                 self._give_up(self._late(child, patience))
                 return
@@ -268,7 +274,7 @@ class Supervisor:
         unready = [one.service.name for one in self._children.values() if not one.was_ready]
         reasons = ((name, last_value(self._logs.tail(name), "not_serving", "why")) for name in unready)
         name, why = next((told for told in reasons if told[1]), (child.service.name, ""))
-        because = f": {why[:300]}" if why else "."
+        because = f": {why[:_WHY]}" if why else "."
         return CliError(f"{name} was not ready within {patience:.0f} s{because} Its log: {self._logs.path(name)}")
 
     def _fail(self, child: _Child, how: str) -> None:

@@ -24,7 +24,7 @@ from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
 from quelea_kit import stack_secret
-from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
+from quelea_kit.errors import Conflict, DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
 from quelea_kit.files.disk import Disk
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
@@ -331,13 +331,15 @@ class Server:
                 if self._ready:
                     async with asyncio.timeout(10):
                         await self._ready()
-                now, why = True, ""
+                now, why, lasting = True, "", False
             except Exception as error:  # noqa: BLE001  # whatever it is, the service is not ready, and the log says why
                 now, why = False, f"{type(error).__name__}: {error}"
+                lasting = isinstance(error, Conflict)
             if self._disk:
                 await self._watch_disk(self._disk)
             if now != was or why != told:  # what is in the way now may be another thing than at first
-                log.info("serving" if now else "not_serving", why=why)
+                # Lasting: something must be changed, and whoever waits for the service may stop.
+                log.info("serving" if now else "not_serving", why=why, **({"lasting": True} if lasting else {}))
                 told = why
             if now != was:
                 await self._set(serving=now)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, DiskFull, InvalidInput, QueleaError, Unavailable
 from quelea_kit.files.disk import Disk, local_folder
 from quelea_kit.reach import within
 from redis.asyncio import Redis
@@ -91,6 +91,8 @@ class Gateway:
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
+    _misfit: bool = field(default=False, repr=False)
+    """Whether a service is not ready for a reason that does not pass by itself."""
 
     @contextlib.contextmanager
     def admitted(self, _context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
@@ -180,18 +182,20 @@ class Gateway:
         now = time.monotonic()
         if self._ready is None or now - self._ready[0] > _FRESH_SECONDS:
 
-            async def state(health: Health) -> str:
+            async def state(health: Health) -> QueleaError | None:
                 try:
                     await health.check()
                     if health is self.retriever.health:
                         self.gate.of(await self.retriever.encoder())
                 except QueleaError as error:
-                    return error.message
-                return ""
+                    return error
+                return None
 
             names = ("retriever", "search", "generator")
-            states = await asyncio.gather(*(state(getattr(self, name).health) for name in names))
-            self._ready = (now, dict(zip(names, states, strict=True)))
+            found = await asyncio.gather(*(state(getattr(self, name).health) for name in names))
+            states = {name: one.message if one else "" for name, one in zip(names, found, strict=True)}
+            self._ready = (now, states)
+            self._misfit = any(isinstance(one, Conflict) for one in found)
         return self._ready[1]
 
     async def writing(self) -> str:
@@ -207,10 +211,11 @@ class Gateway:
         return " ".join(full)
 
     async def ready(self) -> None:
-        """Raises Unavailable, naming the services that are down."""
+        """Raises Unavailable, naming the services that are down; Conflict where waiting does not help."""
         down = {name: why for name, why in (await self.dependencies()).items() if why}
         if down:
-            raise Unavailable(" ".join(down.values()), details=down)
+            kind = Conflict if self._misfit else Unavailable
+            raise kind(" ".join(down.values()), details=down)
 
     async def begin(self) -> None:
         """Record that the gateway starts, and with which settings. Raises Unavailable where that must be and cannot."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Any
 
 import grpc
 import pytest
@@ -10,7 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea_kit.client import channel, unary
-from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, DeadlineExceeded, Overloaded, QueleaError, Unavailable
 from quelea_kit.server import LIVE, Server, serve
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.testing import free_port, running, wait_until_async
@@ -129,22 +130,22 @@ async def test_health_tells_the_truth() -> None:
 
 
 async def test_the_log_says_what_is_in_the_way_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    reasons, told = iter(["nobody is there"] * 2 + ["refuses our key"]), []
+    down: list[QueleaError] = [Unavailable("nobody is there"), Unavailable("nobody is there"), Conflict("of another")]
+    reasons, told = iter(down), []
 
     class Log:
-        def info(self, event: str, **fields: str) -> None:
-            told.append((event, fields.get("why")))
+        def info(self, event: str, **fields: Any) -> None:
+            told.append((event, fields.get("why"), *(["lasting"] if fields.get("lasting") else [])))
 
     async def ready() -> None:
-        why = next(reasons, "")
-        if why:
-            raise Unavailable(why)
+        if error := next(reasons, None):
+            raise error
 
     monkeypatch.setattr("quelea_kit.server.log", Log())
     async with running(lambda _: None, ["a.Service"], ready=ready):
         await wait_until_async(lambda: ("serving", "") in told)
-    first, then = "Unavailable: nobody is there", "Unavailable: refuses our key"
-    assert told == [("not_serving", first), ("not_serving", then), ("serving", "")]
+    first, then = ("not_serving", "Unavailable: nobody is there"), ("not_serving", "Conflict: of another", "lasting")
+    assert told == [first, then, ("serving", "")]
 
 
 async def test_live_is_serving_whatever_the_dependencies_do() -> None:

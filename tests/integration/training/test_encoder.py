@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 from quelea_training import long_runs
 from quelea_training.encoder import blending, report, running, training
+from quelea_training.encoder.measures import unit
 from quelea_training.encoder.objective import weaverbird
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.running import Order
@@ -24,7 +25,7 @@ from quelea_training.encoder.towers import Towers
 from quelea_training.long_runs import Budget
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
-from quelea_training.pairs.model import Pair, Passage, Split
+from quelea_training.pairs.model import Pair, Passage, Split, read_pairs
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from support.training_runs import check_that_a_kill_loses_one_interval, distance, train
@@ -269,3 +270,26 @@ def test_weaverbirds_objective_by_hand() -> None:
     first = -(1 - np.log(np.exp(1) + np.exp(0)))
     second = -(1 - np.log(np.exp(1) + np.exp(2)))
     assert float(weaverbird(query, passages)) == pytest.approx((first + second) / 2)
+
+
+def test_what_does_not_move_is_remembered_and_an_anchor_holds_what_was_not_trained_on(
+    base: Path, pairs: Path, watched: Path, tmp_path: Path
+) -> None:
+    anchor = tmp_path / "anchor"
+    kept = read_pairs(watched)
+    others = {name: one for name, one in kept.passages.items() if int(name[1:]) % 4 == 0}
+    made = [replace(one, split="train") for one in kept.pairs if one.passage in others]
+    making.write_folder(anchor, [Made(others, [])], cast("list[Pair]", made), Plan(), {})
+    recipe = Recipe(tune="last:1", rate=2e-2, epochs=6, max_tokens=16)
+    moved = {}
+    for name, weight, remember in (("free", 0.0, 0), ("remembered", 0.0, 8), ("anchored", 50.0, 8)):
+        given = replace(
+            order(base, pairs, tmp_path / name), remember=remember, anchors=(anchor,) if weight else (), dev_passages=10
+        )
+        found = running.run(given, replace(recipe, anchor=weight), Budget(interval=20, threads=1), lambda _: None)
+        after = Towers(tmp_path / name / found["models"][0], Recipe(tune="full"), "cpu")
+        before = Towers(base, Recipe(tune="full"), "cpu")
+        texts = [one.encoded for one in others.values()]
+        near = unit(after.encode(texts, "passage")) * unit(before.encode(texts, "passage"))
+        moved[name] = 1 - float(near.sum(1).mean())
+    assert moved["anchored"] < 0.5 * moved["remembered"], moved

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -200,6 +201,17 @@ async def test_one_that_is_never_ready_ends_the_start(tmp_path: Path) -> None:
     async with supervised(tmp_path, [never], Policy(start_seconds=0.3, probe_seconds=0.02)) as supervisor:
         with pytest.raises(CliError, match=r"never was not ready within 0 s"):
             await supervisor.start()
+
+
+async def test_what_waiting_does_not_mend_ends_the_start_at_once(tmp_path: Path) -> None:
+    stuck = script(tmp_path, "stuck", "import time; time.sleep(600)")
+    what_to_do = "Take a set that belongs together with `quelea models activate SET`."
+    why = f"Conflict: {'The gate is of another encoder. ' * 20}{what_to_do}"
+    async with supervised(tmp_path, [stuck], Policy(start_seconds=600, probe_seconds=0.02)) as supervisor:
+        supervisor._logs.line("stuck", json.dumps({"event": "not_serving", "why": why, "lasting": True}))
+        with pytest.raises(CliError, match=rf"stuck cannot be ready: The gate .*{what_to_do} Its log: "):
+            async with asyncio.timeout(60):
+                await supervisor.start()
 
 
 async def test_a_start_that_takes_too_long_names_who_says_why(tmp_path: Path) -> None:

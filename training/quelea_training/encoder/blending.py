@@ -17,11 +17,11 @@ from quelea_evaluation.reports.store import RowFile, RunFolder, git_commit, hash
 from safetensors.torch import load_file
 
 from quelea_training.encoder import report
-from quelea_training.encoder.examples import Bench, benches, load
+from quelea_training.encoder.examples import Bench, Kind, benches, load
 from quelea_training.encoder.export import FOLDERS, export
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.running import KIND as TRAINING
-from quelea_training.encoder.towers import Kind, Towers, transformer_of
+from quelea_training.encoder.towers import Towers, transformer_of
 from quelea_training.pairs.model import PAIRS
 from quelea_training.runs import REPORT
 
@@ -69,6 +69,8 @@ class Order:
     """Passages of a source that a test chooses from; 0: all."""
     dev_passages: int = 300
     """The same for the development split, which is encoded once a share."""
+    remember: int = 0
+    """MiB of what the layers give that training left alone; 0: they are computed for each share."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,10 @@ def run(order: Order, rule: Rule, say: Callable[[str], None]) -> dict[str, Any]:
     with RunFolder(order.out, KIND, settings, data) as folder:
         if "finished" in folder.manifest:
             raise BadInput(f"{order.out} holds a finished run; choose another folder, or remove it")
-        towers = Towers(order.base, Recipe(tune="full", towers=before["recipe"]["towers"]), order.device)
+        # Layers that training left alone give the same at each share.
+        moved = before["recipe"]["tune"] if before["recipe"]["tune"] != "lora" else "full"
+        towers = Towers(order.base, Recipe(tune=moved, towers=before["recipe"]["towers"]), order.device)
+        towers.remember(order.remember, say)
         way = Way(towers, order.trained)
         looks = _measure(way, rule.all_shares(), develop, folder.rows("development", "share"), say)
         judged = judge(looks, learned)

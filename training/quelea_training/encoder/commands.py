@@ -19,6 +19,7 @@ from quelea_training.training_options import (
     Minutes,
     Out,
     Patience,
+    Remember,
     Seed,
     Threads,
     base_or_default,
@@ -68,6 +69,15 @@ def encoder(
     dev_passages: Annotated[
         int, typer.Option(min=10, help="The same for each look at the development split, which takes training's time.")
     ] = 200,
+    anchor: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folders of pairs, of other kinds and languages, whose texts keep the vectors of the base, so that "
+            "less is forgotten."
+        ),
+    ] = None,
+    anchor_weight: Annotated[float, typer.Option(min=0, help="How much that counts beside what is learned.")] = 10.0,
+    remember: Remember = 2048,
     device: Device = "",
     as_json: AsJson = False,
 ) -> None:
@@ -87,13 +97,24 @@ def encoder(
         random=random,
         max_tokens=max_tokens,
         epochs=epochs,
+        anchor=anchor_weight if anchor else 0.0,
         seed=seed,
     )
     budget = long_runs.Budget(minutes, interval, patience, threads)
     with plain_errors():
         recipe.check()
         begin = base_or_default(base)
-        order = running.Order(tuple(pairs), tuple(test_with or ()), begin, out, device, test_passages, dev_passages)
+        order = running.Order(
+            tuple(pairs),
+            tuple(test_with or ()),
+            begin,
+            out,
+            device,
+            test_passages,
+            dev_passages,
+            tuple(anchor or ()),
+            remember,
+        )
         found = running.run(order, recipe, budget, say)
     if not long_runs.is_first():
         return
@@ -129,6 +150,7 @@ def blend(
     dev_passages: Annotated[
         int, typer.Option(min=10, help="The same for the development split, which is encoded once a share.")
     ] = 300,
+    remember: Remember = 2048,
     device: Device = "",
     as_json: AsJson = False,
 ) -> None:
@@ -138,7 +160,7 @@ def blend(
         rule = blending.Rule(tuple(share), allowed, seed) if share else blending.Rule(allowed=allowed, seed=seed)
         rule.check()
         order = blending.Order(
-            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages
+            trained, tuple(test_with or ()), base_or_default(base), out, device, test_passages, dev_passages, remember
         )
         found = blending.run(order, rule, say)
     if as_json:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from quelea_evaluation.inputs import BadInput
 
 from quelea_training.encoder.recipe import Recipe
+from quelea_training.pairs.filters import HeldTexts
 from quelea_training.pairs.making import read_manifest
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint, read_pairs
 
+Kind = Literal["query", "passage"]
+_ANCHORS, _ANCHOR_LENGTH = 256, 160
+"""Texts of each kind that are anchors, and characters of one: short ones hold the vectors as well, and cost less."""
 _HELD_OUT: tuple[Split, ...] = ("test",)
 
 
@@ -78,8 +82,8 @@ def refuse_held_out(
 def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
     """Columns of the training set: query, passage, negative_1, …; every query has as many negatives as any other.
 
-    Hard negatives that are held out, or that are missing, are replaced by random passages of training. The random ones
-    of the paper's objective are drawn once, by the seed.
+    Hard negatives that are held out, or that are missing, are replaced by random passages of the same source. The
+    random ones of the paper's objective are drawn once, by the seed, of all sources.
 
     Raises:
         BadInput: There is no pair to train on.
@@ -92,6 +96,9 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
         )
     held = {pair.document for pair in material.pairs.pairs if pair.split != "train"}
     pool = [name for name, one in passages.items() if one.document not in held]
+    of_source: dict[str, list[str]] = {}
+    for name in pool:
+        of_source.setdefault(passages[name].source, []).append(name)
     count = recipe.random if recipe.objective == "weaverbird" else recipe.hard
     chance = np.random.default_rng(recipe.seed)
     columns: dict[str, list[str]] = {"query": [], "passage": []}
@@ -102,12 +109,54 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
         hard = [name for name in pair.negatives if passages[name].document not in held]
         chosen = [] if recipe.objective == "weaverbird" else hard[:count]
         while len(chosen) < count:
-            name = pool[int(chance.integers(len(pool)))]
-            if name != pair.passage or len(pool) == 1:
+            near = pool if recipe.objective == "weaverbird" else of_source[pair.source]
+            name = near[int(chance.integers(len(near)))]
+            if name != pair.passage or len(near) == 1:
                 chosen.append(name)
         for at, name in enumerate(chosen, 1):
             columns[f"negative_{at}"].append(passages[name].encoded)
     return columns
+
+
+def anchors(folders: Sequence[Path], material: Material, count: int, seed: int) -> dict[Kind, list[str]]:
+    """Texts that shall keep the vectors of the base: queries to train on, and passages.
+
+    What is held out or developed on, here or in the material, is left out: whole documents and companies of it, and
+    passages with nearly its words.
+
+    Args:
+        folders: Of pairs.
+        material: What is trained on and tested with.
+        count: Of each kind; a few hundred are taken again and again.
+        seed: Of the choice.
+
+    Raises:
+        BadInput: There are no queries or no passages.
+    """
+    found = [read_pairs(folder) for folder in folders]
+    held = {
+        (one.passages[pair.passage].group, pair.document)
+        for one in (material.pairs, *found)
+        for pair in one.pairs
+        if pair.split != "train"
+    }
+    groups, documents = {group for group, _ in held}, {document for _, document in held}
+    texts = HeldTexts(one.text for one in material.pairs.passages.values() if one.document in documents)
+    passages = [
+        one.encoded
+        for each in found
+        for one in each.passages.values()
+        if one.group not in groups and one.document not in documents and not texts.meets(one.text)
+    ]
+    queries = [pair.query for each in found for pair in each.of("train")]
+    chance = np.random.default_rng(seed)
+    drawn: dict[Kind, list[str]] = {}
+    for kind, of_kind in (("query", queries), ("passage", passages)):
+        if not of_kind:
+            raise BadInput(f"--anchor {' '.join(map(str, folders))}: no {kind} is left beside what is held out")
+        order = chance.permutation(len(of_kind))[:_ANCHORS]
+        drawn[kind] = [of_kind[int(order[at % len(order)])][:_ANCHOR_LENGTH] for at in range(count)]
+    return drawn
 
 
 @dataclass(frozen=True)
@@ -126,7 +175,8 @@ class Bench:
             same.setdefault(print_, set()).add(name)
         wanted: dict[str, set[str]] = {}
         for pair in self.queries:
-            wanted.setdefault(pair.query, set()).update(same[prints[pair.passage]])
+            for name in (pair.passage, *pair.also):
+                wanted.setdefault(pair.query, set()).update(same[prints[name]])
         return [frozenset(wanted[pair.query]) for pair in self.queries]
 
 
@@ -146,7 +196,7 @@ def benches(material: Material, split: Split, most: int = 0, seed: int = 0) -> l
         mine = [one for one in material.pairs.passages.values() if one.source == source]
         if most:
             queries = [queries[at] for at in sorted(chance.permutation(len(queries))[:most].tolist())]
-            needed = {pair.passage for pair in queries}
+            needed = {name for pair in queries for name in (pair.passage, *pair.also)}
             others = [one for one in mine if one.id not in needed]
             kept = {others[at].id for at in chance.permutation(len(others))[: max(most - len(needed), 0)].tolist()}
             mine = [one for one in mine if one.id in needed | kept]

@@ -15,8 +15,9 @@ from quelea_evaluation.inputs import BadInput
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
 
+from quelea_training.encoder.examples import Kind
 from quelea_training.encoder.measures import Vectors, unit
-from quelea_training.encoder.towers import Kind, Towers, transformer_of
+from quelea_training.encoder.towers import Towers, transformer_of
 
 # openvino loads this when it is imported, which then writes an id for Google Analytics; it has a stub for its absence.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # None: "there is no such module"

@@ -29,6 +29,36 @@ class WeaverBirdLoss(nn.Module):
         return weaverbird(query, torch.stack(others, dim=1), self.scale)
 
 
+class AnchoredLoss(nn.Module):
+    """An objective, and that some texts keep the vectors of the base, so that little else is forgotten.
+
+    The last columns of a batch are such texts, a column for each row of `kept`; the label is their place in it.
+
+    Args:
+        own: The objective, of the columns before.
+        kept: Shape (columns, texts, dimension): vectors of the base, of unit length.
+        weight: Of the mean of 1 - cosine over the texts.
+    """
+
+    def __init__(self, own: nn.Module, kept: Tensor, weight: float) -> None:
+        super().__init__()
+        self.own = own
+        self.model = own.model
+        self.weight = weight
+        self.kept = nn.Buffer(kept, persistent=False)
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        """The loss, a scalar."""
+        features = list(sentence_features)
+        count = len(self.kept)
+        loss: Tensor = self.own(features[:-count], None)
+        for one, wanted in zip(features[-count:], self.kept, strict=True):
+            vectors = self.model(one)["sentence_embedding"]
+            near = functional.cosine_similarity(vectors, wanted[labels.flatten()], dim=1)
+            loss = loss + self.weight / count * (1 - near).mean()
+        return loss
+
+
 def weaverbird(query: Tensor, passages: Tensor, scale: float = 1.0) -> Tensor:
     """The loss of vectors.
 

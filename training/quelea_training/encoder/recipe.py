@@ -40,6 +40,9 @@ class Recipe(BaseRecipe):
     """By which a product of unit vectors is multiplied, 1 / temperature."""
     max_tokens: int = 256
     epochs: float = 3.0
+    anchor: float = 0.0
+    """Weight of the anchor: how dear it is that texts of `--anchor` get other vectors than the base gives them, as
+    1 - cosine. 0: there is none."""
 
     def layers(self) -> int:
         """N of last:N; 0 of the others.
@@ -64,6 +67,10 @@ class Recipe(BaseRecipe):
         self.layers()
         if self.objective not in OBJECTIVES:
             raise BadInput(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        if self.anchor < 0:
+            raise BadInput(f"--anchor-weight must be 0 or more, got {self.anchor:g}")
+        if self.anchor and self.chunk:
+            raise BadInput("--chunk does not go with --anchor: lower --batch instead")
         if self.towers not in (1, 2):
             raise BadInput(f"--towers must be 1 or 2, got {self.towers}")
         if self.chunk > self.batch:

@@ -14,7 +14,7 @@ from quelea_evaluation.reports.store import hash_file, write_json
 
 from quelea_training import runs
 from quelea_training.encoder import report
-from quelea_training.encoder.examples import Bench, benches, load, rows
+from quelea_training.encoder.examples import Bench, anchors, benches, load, rows
 from quelea_training.encoder.export import export
 from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
@@ -40,6 +40,10 @@ class Order:
     """Passages of a source that a test chooses from; 0: all."""
     dev_passages: int = 200
     """The same for each look at the development split, which takes from training's time."""
+    anchors: tuple[Path, ...] = ()
+    """Folders of pairs whose texts keep the vectors of the base."""
+    remember: int = 0
+    """MiB of what the layers give that do not move; 0: they are computed each time."""
 
 
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
@@ -57,6 +61,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     if not weights.is_file():
         raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
+    data |= {f"anchor {folder}": hash_file(folder / PAIRS) for folder in order.anchors}
     data["base"] = hash_file(weights)
     watched: dict[str, Any] = {"test_passages": order.test_passages, "dev_passages": order.dev_passages}
     watched |= {"tested": sorted(data[f"pairs {folder}"] for folder in order.tested)}
@@ -65,6 +70,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         tests = benches(material, "test", order.test_passages, recipe.seed)
         develop = benches(material, "dev", order.dev_passages, recipe.seed)
         columns = rows(material, recipe)
+        held = anchors(order.anchors, material, len(columns["query"]), recipe.seed) if recipe.anchor else None
         if not tests:
             raise BadInput(
                 "no pair is held out, so what training does could not be measured: make pairs of documents of more "
@@ -74,9 +80,10 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             say("nothing is to develop on: the last weights count, and --minutes or --epochs alone end the training")
         say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
         towers = Towers(order.base, recipe, order.device)
+        towers.remember(order.remember, say)
         before = _before(order.out, towers, tests, say)
         look = (lambda: _look(towers, develop)) if develop else None
-        trained = train(towers, columns, recipe, budget, order.out, look=look, say=say)
+        trained = train(towers, columns, recipe, budget, order.out, look=look, say=say, anchors=held)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
             "pairs": {name: data[f"pairs {one}"] for one, name in names_of(order.pairs).items()},
             "tested": {name: data[f"pairs {one}"] for one, name in names_of(order.tested).items()},

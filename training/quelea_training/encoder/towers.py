@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,11 +15,12 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Router
 from transformers.utils.logging import disable_progress_bar
 
+from quelea_training.encoder.examples import Kind
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.long_runs import MovingWeights
+from quelea_training.remembering import Remembering, remember
 
-Kind = Literal["query", "passage"]
 # Of loading weights: a second, and the lines about the work are ours.
 disable_progress_bar()  # type: ignore[no-untyped-call]  # it has no annotations
 
@@ -53,9 +54,11 @@ class Towers(MovingWeights):
             "passage": one.prompts.get("passage") or one.prompts.get("document") or "",
         }
         self.max_tokens = int(one.max_seq_length or 512)
+        self._moving = recipe.layers()
         for tower in self.towers.values():
             _choose_weights(tower, recipe)
         self.trained = one if recipe.towers == 1 else self._join(device)
+        self._remembering: list[Remembering] = []
         super().__init__(self.trained)
 
     def _join(self, device: str) -> SentenceTransformer:
@@ -82,8 +85,21 @@ class Towers(MovingWeights):
             tower.train(was_training)
         return np.asarray(found, dtype=np.float32)
 
+    def remember(self, most: int, say: Callable[[str], None]) -> None:
+        """Keep what the layers give that do not move, until `merge`; nothing where all move.
+
+        Args:
+            most: MiB of it, at most; 0: keep nothing.
+            say: Is told where it cannot be done.
+        """
+        for tower in self.towers.values():
+            kept = remember(transformer_of(tower), self._moving, most // len(self.towers), say)
+            self._remembering += [kept] if kept else []
+
     def merge(self) -> None:
-        """Put adapters into the weights that they change; afterwards there are none."""
+        """Put adapters into the weights that they change; afterwards there are none, and nothing is remembered."""
+        while self._remembering:
+            self._remembering.pop().close()
         for tower in self.towers.values():
             for name, layer in list(tower.named_modules()):
                 if isinstance(layer, BaseTunerLayer):
@@ -94,11 +110,15 @@ class Towers(MovingWeights):
         """Column of the training set -> route of the joined model; nothing for one tower."""
         if len(self.towers) == 1:
             return {}
-        return {column: _ROUTES["query" if column == "query" else "passage"] for column in columns}
+        return {column: _ROUTES[_kind_of(column)] for column in columns}
 
     def column_prompts(self, columns: Sequence[str]) -> dict[str, str]:
         """Column of the training set -> what is put before its texts."""
-        return {column: self.prompts["query" if column == "query" else "passage"] for column in columns}
+        return {column: self.prompts[_kind_of(column)] for column in columns}
+
+
+def _kind_of(column: str) -> Kind:
+    return "query" if column.endswith("query") else "passage"
 
 
 def _load(base: Path, device: str) -> SentenceTransformer:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -15,8 +17,9 @@ from sentence_transformers.sentence_transformer.losses import (
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 
 from quelea_training import long_runs
-from quelea_training.encoder.measures import K
-from quelea_training.encoder.objective import WeaverBirdLoss
+from quelea_training.encoder.examples import Kind
+from quelea_training.encoder.measures import K, unit
+from quelea_training.encoder.objective import AnchoredLoss, WeaverBirdLoss
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
 from quelea_training.long_runs import Budget, Look, PacedTrainer, Trained, usual_arguments
@@ -34,6 +37,7 @@ def train(
     *,
     look: Callable[[], float] | None,
     say: Callable[[str], None],
+    anchors: Mapping[Kind, list[str]] | None = None,
 ) -> Trained:
     """Train, from the last whole checkpoint of `out` where there is one; the best weights are loaded at the end.
 
@@ -45,11 +49,19 @@ def train(
         out: Folder of checkpoints and logs.
         look: The measure of the development split, higher is better; None: there is none, and the last weights count.
         say: Takes lines about the work.
+        anchors: `examples.anchors`, as many as there are rows; the towers still have the weights of the base.
 
     Raises:
         OutOfMemory: A step does not fit.
     """
-    names = list(columns)
+    loss = _loss(towers, recipe)
+    given: dict[str, list[Any]] = dict(columns)
+    if anchors:
+        kept = np.stack([unit(towers.encode(texts, kind)) for kind, texts in anchors.items()])
+        loss = AnchoredLoss(loss, torch.from_numpy(kept).to(towers.trained.device), recipe.anchor)
+        given |= {f"anchor_{kind}": texts for kind, texts in anchors.items()}
+        given["label"] = list(range(len(columns["query"])))
+    names = [name for name in given if name != "label"]
     arguments = SentenceTransformerTrainingArguments(
         **usual_arguments(recipe, out, towers.trained.device),
         batch_sampler=BatchSamplers.NO_DUPLICATES,
@@ -57,7 +69,7 @@ def train(
         router_mapping=towers.routes(names),
     )
     memory = (
-        f"out of memory in a step of {recipe.batch} queries with {len(columns)} texts each: lower --batch "
+        f"out of memory in a step of {recipe.batch} queries with {len(names)} texts each: lower --batch "
         f"({recipe.batch}), set --chunk {max(recipe.batch // 4, 1)}, or lower --max-tokens ({recipe.max_tokens}); "
         "the same command goes on from the last checkpoint where only --chunk changed"
     )
@@ -71,8 +83,8 @@ def train(
         say=say,
         memory=memory,
         model=towers.trained,
-        train_dataset=Dataset.from_dict(dict(columns)),
-        loss=_loss(towers, recipe),
+        train_dataset=Dataset.from_dict(given),
+        loss=loss,
     )
 
 

@@ -32,6 +32,8 @@ class Asked:
     documents: frozenset[str]
     """Keys of the set."""
     holds: Holds
+    by_figure: bool = False
+    """Whether `holds` looks for a figure, which may stand in many passages."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def load_source(name: str, data: Path) -> Source:
 
 def _of_set(one: EvaluationSet) -> Iterator[Asked]:
     for question in one.questions:
-        yield Asked(question.text, question.kind, question.documents, _holds(question))
+        yield Asked(question.text, question.kind, question.documents, _holds(question), bool(question.figures))
 
 
 def _holds(question: Question) -> Holds:

@@ -14,9 +14,10 @@ from quelea_evaluation.endpoints.work import run_all
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.questions.model import Question
 from quelea_evaluation.reports.store import git_commit, hash_file, read_formatted, write_json
+from quelea_fintext.text import normalise
 
 from quelea_training.pairs import filters
-from quelea_training.pairs.importers import Source
+from quelea_training.pairs.importers import Asked, Source
 from quelea_training.pairs.model import (
     MANIFEST,
     PAIRS,
@@ -63,7 +64,9 @@ class Made:
 
 
 def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[str, Passage]) -> Made:
-    """Pairs of a set's own questions: the first right passage of the first right document is the pair's.
+    """Pairs of a set's own questions: the right passage with most of the question's words is the pair's.
+
+    Where the answer is a figure of a table, other passages of the document with that row and figure are right as well.
 
     Args:
         source: The set.
@@ -83,8 +86,26 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
             continue
         made.right[asked.query] = made.right.get(asked.query, frozenset()) | {one.id for one in right}
         best = max(right, key=lambda one: len(filters.shingles(asked.query) & filters.shingles(one.encoded)))
-        made.pairs.append(Pair.of(asked.query, best, asked.kind, PEOPLE))
+        also = _with_same_row(asked, best, right) if asked.by_figure else ()
+        made.pairs.append(replace(Pair.of(asked.query, best, asked.kind, PEOPLE), also=also))
     return made
+
+
+def _with_same_row(asked: Asked, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
+    """Other passages of the best one's document that have the figure, and the label of its row there.
+
+    None where the figure stands in prose: there it has no label by which it is the same figure.
+    """
+    if not best.is_table:
+        return ()
+    rows = [line for line in best.text.splitlines() if "\t" in line]
+    label = next((row.partition("\t")[0] for row in rows if asked.holds(replace(best, head="", text=row))), "")
+    wanted = normalise(label).strip(" :")
+    if not wanted:
+        return ()
+    return tuple(
+        one.id for one in right if one.document == best.document and one.id != best.id and wanted in normalise(one.text)
+    )
 
 
 def pairs_of_questions(questions: Iterable[Question], passages: Mapping[str, Passage]) -> tuple[list[Pair], int]:

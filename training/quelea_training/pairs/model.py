@@ -76,6 +76,8 @@ class Pair:
     split: Split = "train"
     negatives: tuple[str, ...] = ()
     """Ids of passages that a search finds for the query, and that do not answer it."""
+    also: tuple[str, ...] = ()
+    """Ids of passages that answer it as well: a figure stands in more than one table."""
 
     @staticmethod
     def of(query: str, passage: Passage, kind: str, made_by: str) -> Pair:
@@ -137,7 +139,7 @@ def read_pairs(folder: Path) -> Pairs:
     for pair in pairs:
         if pair.split not in SPLITS:
             raise BadInput(f"{folder / PAIRS}: pair {pair.id} has the split {pair.split!r}; there are {SPLITS}")
-        if missing := {pair.passage, *pair.negatives} - passages.keys():
+        if missing := {pair.passage, *pair.negatives, *pair.also} - passages.keys():
             raise BadInput(f"{folder / PAIRS}: pair {pair.id} names {min(missing)}, which {PASSAGES} does not have")
     return Pairs(passages, pairs)
 

@@ -18,6 +18,7 @@ from quelea_training.training_options import (
     Minutes,
     Out,
     Patience,
+    Remember,
     Seed,
     Threads,
     base_or_default,
@@ -53,6 +54,7 @@ def verifier(
     threads: Threads = 0,
     seed: Seed = _USUAL.seed,
     test_answers: Annotated[int, typer.Option(min=10, help="True answers of each group to test with.")] = 60,
+    remember: Remember = 2048,
     device: Device = "",
     data: Data = DATA,
     as_json: AsJson = False,
@@ -62,7 +64,7 @@ def verifier(
     recipe = Recipe(layers=layers, most=most, rate=rate, batch=batch, max_tokens=max_tokens, epochs=epochs, seed=seed)
     with plain_errors():
         recipe.check()
-        order = running.Order(tuple(pairs), base_or_default(base), out, data, device, test_answers)
+        order = running.Order(tuple(pairs), base_or_default(base), out, data, device, test_answers, remember=remember)
         found = running.run(order, recipe, long_runs.Budget(minutes, interval, patience, threads), say)
     if not long_runs.is_first():
         return

@@ -40,6 +40,8 @@ class Order:
     """True answers of each group to test with."""
     dev_examples: int = 200
     """Looked at at each checkpoint, which takes from training's time."""
+    remember: int = 0
+    """MiB of what the layers give that do not move; 0: they are computed each time."""
 
 
 def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]) -> dict[str, Any]:
@@ -76,6 +78,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         say(f"{len(examples)} examples to train on, {len(develop)} to develop on, of {len(passages['train'])} passages")
         start = order.out / f".start-{os.environ.get('RANK', '0')}"
         model = VerifierModel(order.base, start, recipe, order.device)
+        model.remember(order.remember, say)
         trained = train(model, examples, develop, recipe, budget, order.out, say)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
             "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},

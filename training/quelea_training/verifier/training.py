@@ -18,6 +18,7 @@ from transformers.utils import logging as transformers_logging
 
 from quelea_training import long_runs
 from quelea_training.long_runs import Budget, Look, MovingWeights, PacedTrainer, Trained, usual_arguments
+from quelea_training.remembering import Remembering, remember
 from quelea_training.verifier.examples import Example
 from quelea_training.verifier.recipe import LABELS, Recipe, Scores
 
@@ -71,6 +72,17 @@ class VerifierModel(MovingWeights):
         self.model.max_seq_length = longest
         _choose_weights(self.model.model, recipe.layers)
         super().__init__(self.model)
+        self._layers = recipe.layers
+        self._remembering: Remembering | None = None
+
+    def remember(self, most: int, say: Callable[[str], None]) -> None:
+        """Keep what the layers give that do not move, until `export`.
+
+        Args:
+            most: MiB of it, at most; 0: keep nothing.
+            say: Is told where it cannot be done.
+        """
+        self._remembering = remember(self.model.model.base_model, self._layers, most, say)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Scores:
         """Probabilities of the labels, read up to the model's own limit of tokens."""
@@ -88,6 +100,8 @@ class VerifierModel(MovingWeights):
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         self.model.max_seq_length = self._max_tokens
+        if self._remembering:
+            self._remembering.close()
         self.model.save_pretrained(str(part), create_model_card=False)
         (part / "README.md").write_text(card, encoding="utf-8")
         if licence.is_file():
