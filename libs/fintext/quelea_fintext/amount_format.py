@@ -42,7 +42,7 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
 
     Args:
         value: Unscaled.
-        unit: ISO 4217, that code per share, "shares", "percent", "points", "times" or "days".
+        unit: ISO 4217, that code per share, "shares", "percent", "points", "times", "days" or a Chinese word: "吨".
         language: Of the amount: a folder of `languages`.
         scale: Power of ten to write it in; one that has no word is written out.
         decimals: Digits behind the point; None: as the unit usually has.
@@ -59,6 +59,8 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
     if unit == "shares":
         return str(written["shares"].format(amount=amount))
     currency, _, per = unit.partition("/")
+    if not currency.isascii():
+        return f"{amount}{unit}"  # "万毫升"
     if len(currency) != 3 or not currency.isalpha():
         return amount
     if sign := written["signs"].get(currency):

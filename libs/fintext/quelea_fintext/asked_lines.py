@@ -21,6 +21,8 @@ Kind = Literal["concept", "metric", "label"]
 Relation = Literal["", "change", "compound", "share"]
 _TOKEN = re.compile(r"[a-z]+(?:[&/'’.-][a-z]+)*|\d[\d.,]*|%", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z]+")
+_LATIN = re.compile(r"[a-z](?:[a-z&/' -]{0,80}[a-z])?")
+_CHANGED = "同比增长"
 _PARTS = re.compile(r"[-/]")
 _PASSED = STOP_WORDS - {"to", "other", "before", "after", "under", "over", "all", "no", "not"}
 """Words that tell no names apart, as these do: "liabilities and equity", "liabilities to equity"."""
@@ -205,6 +207,8 @@ def read_asked_lines(
             text = text.replace(name, " ")
     text, series = _without_series(text, language)
     text = without_periods(text)
+    if language == "zh":
+        text = in_chinese(text)
     vocabulary = _vocabulary(language)
     skipped = {name_key(name) for name in LANGUAGES.words("asked.not_asked")}
     own: Names = {key: Line("label", label, 0) for key, label in (labels or {}).items() if key not in skipped}
@@ -252,6 +256,17 @@ def read_asked_lines(
     )
 
 
+def plain_words(key: str) -> frozenset[str]:
+    """What questions in Chinese say under that key of `asked.toml`: "frame", "change", "share", "parts"."""
+    said = LANGUAGES.of(f"asked.{key}").get("zh", ())
+    return frozenset(said.split() if isinstance(said, str) else said)
+
+
+def plain_names() -> Names:
+    """What questions in Chinese call concepts and metrics, by their characters."""
+    return _vocabulary("zh").names
+
+
 def _words_of(key: str, language: str) -> frozenset[str]:
     phrases = LANGUAGES.of(f"asked.{key}").get(language, ())
     return frozenset(phrases if language == "zh" else (token for one in phrases for token, _, _ in _tokens(one)))
@@ -295,6 +310,24 @@ def _read_english(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]
             rest.append(tokens[at][0])
             at += 1
     return tuple(lines.values()), rest
+
+
+def in_chinese(text: str) -> str:
+    """A Chinese question, in lower case, with Chinese names of the lines that it names in English ("revenue同比")."""
+    english, chinese = _vocabulary("en"), _vocabulary("zh")
+    chinese_names: dict[tuple[str, str], str] = {}
+    for key, line in chinese.names.items():
+        chinese_names.setdefault((line.kind, line.id), "".join(key))
+
+    def translate(match: re.Match[str]) -> str:
+        lines, rest = _read_english(match[0], english.names)
+        others = set(rest) - english.frame - english.change
+        said = [chinese_names.get((line.kind, line.id), "") for line in lines]
+        if others or not all(said):
+            return match[0]
+        return "".join(said) + (_CHANGED if english.change.intersection(rest) else "")
+
+    return _LATIN.sub(translate, text)
 
 
 def _read_chinese(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]:

@@ -33,6 +33,7 @@ class Fact:
     tag: str = ""
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    column: str = ""
 
     @property
     def months(self) -> int:

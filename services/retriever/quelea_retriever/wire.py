@@ -24,7 +24,7 @@ from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_day, check_length
 
 from quelea_retriever.core.figures.asked_figures import AskedFigure
-from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact, pack
+from quelea_retriever.core.figures.statement_facts import KINDS, STATEMENTS, FactQuery, StatedFact, pack
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (
     Candidate,
@@ -218,7 +218,7 @@ def fact_in(fact: common_pb2.Fact, where: str) -> Fact:
     except InvalidOperation:
         number = Decimal("nan")
     end = check_day(fact.period_end, f"{where}.facts.period_end")
-    if not number.is_finite() or fact.statement not in STATEMENTS or end is None:
+    if not number.is_finite() or fact.statement not in KINDS or end is None:
         raise InvalidInput(f"{where} has a fact without a value, a statement or a period.")
     return Fact(**fact_fields(fact))
 

@@ -225,5 +225,6 @@ def fact_to_wire(fact: Fact) -> common_pb2.Fact:
         source=fact.source,
         tag=fact.tag,
         passed=fact.passed,
+        column=fact.column,
         failed=fact.failed,
     )

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import groupby
 
-from quelea_fintext.amount_format import decimals_of, scale_of, write_amount
+from quelea_fintext.amount_format import SCALE_WORDS, decimals_of, scale_of, write_amount
 from quelea_fintext.concepts import concepts, said_label
 from quelea_fintext.dates import parse_iso, write_date
 from quelea_fintext.metrics import metrics
@@ -26,6 +27,7 @@ _MONTH_DAYS = 30.44
 _COUNTS = {3: "three", 6: "six", 9: "nine"}
 _HAN_COUNTS = {3: "三", 6: "六", 9: "九"}
 _LONGEST_ROW = 400
+_OF_TWO_TIMES = ("change", "compound_growth", "remainder")
 _OTHER_LENGTH = timedelta(days=45)
 
 
@@ -37,13 +39,61 @@ class FigureLine:
     quotes: tuple[Quote, ...]
 
 
-def write_figures(figures: Sequence[Figure], evidence: Sequence[Evidence], language: str) -> list[FigureLine]:
-    """A line for each figure, for a line of a statement over several periods one; [n] opens on the cell it is from."""
+def write_figures(
+    figures: Sequence[Figure], evidence: Sequence[Evidence], language: str, question: str = ""
+) -> list[FigureLine]:
+    """A line for each figure, one for a line of a statement over several periods and for a part of a company; [n] opens
+    on the cell it is from. Of several companies' figures of one time the last line says which is the highest.
+
+    Args:
+        figures: In the order of the question.
+        evidence: That their operands name.
+        language: "en" or "zh".
+        question: It may name the unit in which it wants amounts ("多少亿元").
+    """
     by_number = {item.number: item for item in evidence}
-    return [
-        _Writer(figure, by_number, followed_by=some, chinese=language == "zh").line()
+    chinese = language == "zh"
+    scale = _asked_scale(question) if chinese else 0
+    lines = [
+        _Writer(figure, by_number, followed_by=some, chinese=chinese, asked_scale=scale).line()
         for figure, *some in _runs(figures)
     ]
+    return [*lines, *_compared(figures, by_number, chinese=chinese)]
+
+
+def _asked_scale(question: str) -> int:
+    """The power of ten of the unit that a Chinese question names; 0 where it names none."""
+    for power, word in sorted(SCALE_WORDS["zh"].items(), key=lambda one: -len(one[1])):
+        if re.search(rf"(?<![\d.]){word}元", question):
+            return power
+    return 0
+
+
+def _compared(figures: Sequence[Figure], evidence: dict[int, Evidence], *, chinese: bool) -> list[FigureLine]:
+    """Which of several companies' figures is the highest, for each line that all of them have one figure of."""
+    of_line: dict[tuple[str, ...], list[Figure]] = {}
+    for figure in figures:
+        if figure.metric not in _OF_TWO_TIMES and not figure.operands[0].column:
+            first = figure.operands[0]
+            name = (figure.metric,) if figure.metric else ("", first.concept or first.label)
+            of_line.setdefault((*name, figure.unit), []).append(figure)
+    companies = {one.company for one in figures}
+    return [
+        _Writer(some[0], evidence, followed_by=some[1:], chinese=chinese).ranking()
+        for some in of_line.values()
+        if len(some) == len(companies) > 1 and len({one.company for one in some}) == len(some) and _of_one_time(some)
+    ]
+
+
+def _of_one_time(figures: Sequence[Figure]) -> bool:
+    """They end within some weeks of each other, and are about as long."""
+    ends = [day for one in figures if (day := parse_iso(one.period_end))]
+    starts = [day for one in figures if (day := parse_iso(one.period_start))]
+    return (
+        len(ends) == len(figures)
+        and len(starts) in (0, len(figures))
+        and all(max(some) - min(some) <= _OTHER_LENGTH for some in (ends, starts) if some)
+    )
 
 
 def _runs(figures: Sequence[Figure]) -> list[list[Figure]]:
@@ -61,6 +111,8 @@ def _line_of(figure: Figure) -> tuple[str, ...]:
     if figure.metric:
         return ()
     fact = figure.operands[0]
+    if fact.column:
+        return figure.company, fact.group, fact.label, fact.period_start, fact.period_end
     return figure.company, fact.concept or fact.label, fact.unit
 
 
@@ -68,13 +120,20 @@ class _Writer:
     """One figure's line, and those of later periods."""
 
     def __init__(
-        self, figure: Figure, evidence: dict[int, Evidence], *, followed_by: Sequence[Figure], chinese: bool
+        self,
+        figure: Figure,
+        evidence: dict[int, Evidence],
+        *,
+        followed_by: Sequence[Figure],
+        chinese: bool,
+        asked_scale: int = 0,
     ) -> None:
         self._figure = figure
         self._later = followed_by
         self._company = f"{figure.company} " if chinese and figure.company.isascii() else figure.company
         self._evidence = evidence
         self._zh = chinese
+        self._asked_scale = asked_scale
         self._language = "zh" if chinese else "en"
         self._quotes: list[Quote] = []
         self._cited: set[int] = set()
@@ -90,8 +149,42 @@ class _Writer:
         text = write.get(self._figure.metric, self._metric)()
         return FigureLine(text + self._left_out(), tuple(self._quotes))
 
+    def ranking(self) -> FigureLine:
+        """Which company's figure is the highest; said without figures, which stand in the lines before."""
+        ranked = sorted((self._figure, *self._later), key=lambda one: -Decimal(one.value))
+        metric = self._figure.metric
+        label = self._name(metric) if metric else _label(self._figure.operands[0], chinese=self._zh)
+        groups = [list(some) for _, some in groupby(ranked, key=lambda one: Decimal(one.value))]
+        names = [[one.company for one in some] for some in groups]
+        if self._zh:
+            order = "，其次是".join("和".join(some) for some in names)
+            if len(names) == 1:
+                return FigureLine(f"{order}的{label}相同。", ())
+            if len(ranked) == 2:
+                return FigureLine(f"{names[0][0]}的{label}高于{names[1][0]}。", ())
+            return FigureLine(f"{label}最高的是{order}。", ())
+        order = ", then ".join(" and ".join(some) for some in names)
+        if len(names) == 1:
+            return FigureLine(f"{label[:1].upper()}{label[1:]} was the same at {order}.", ())
+        if len(ranked) == 2:
+            return FigureLine(f"{_of(names[0][0])} {label} was higher than {_of(names[1][0])}.", ())
+        return FigureLine(f"{label[:1].upper()}{label[1:]} was highest at {order}.", ())
+
+    def _part(self) -> str:
+        """A part of the company, with all that is told of it for one period."""
+        operand = self._figure.operands[0]
+        kind = operand.group.split()[-1]
+        told = [f"{operand.column}为{self._cite(0)}"]
+        for figure in self._later:
+            one = figure.operands[0]
+            self._quotes.append(_quote(one, self._evidence[one.number]))
+            told.append(f"{one.column}为{self._amount_of(one)}[{one.number}]")
+        return f"{self._company}{self._when(operand)}{kind}“{operand.label}”：{'，'.join(told)}。"
+
     def _stated(self) -> str:
         operand = self._figure.operands[0]
+        if operand.column:
+            return self._part()
         label, when = _label(operand, chinese=self._zh), self._when(operand)
         if self._zh:
             others = "".join(f"，{period}为{amount}" for amount, period in self._stated_later())
@@ -237,13 +330,16 @@ class _Writer:
 
     def _amount_of(self, operand: Operand) -> str:
         value = Decimal(operand.value)
-        return write_amount(
-            value,
-            operand.unit,
-            self._language,
-            scale=scale_of(operand.printed, value),
-            decimals=decimals_of(operand.printed),
-        )
+        printed = operand.printed.replace(" ", "") if operand.column else operand.printed
+        scale, decimals = scale_of(printed, value), decimals_of(printed)
+        if operand.column and operand.unit in ("percent", "points"):  # as printed: it is not computed here
+            sign = "−" if value < 0 else ""
+            return f"{sign}{abs(value):,.{decimals}f}{'%' if operand.unit == 'percent' else '个百分点'}"
+        amount = write_amount(value, operand.unit, self._language, scale=scale, decimals=decimals)
+        if self._asked_scale and self._asked_scale != scale and len(operand.unit) == 3 and operand.unit.isascii():
+            asked = write_amount(value, operand.unit, self._language, scale=self._asked_scale, decimals=2)
+            return f"{asked}（{amount}）"
+        return amount
 
     def _amount(self, value: Decimal, unit: str) -> str:
         """A computed amount, in the scale of the first operand of its kind."""

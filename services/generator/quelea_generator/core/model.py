@@ -64,6 +64,7 @@ class Operand:
     period_end: str
     printed: str
     group: str = ""
+    column: str = ""
 
 
 Figure = StatedFigure[Operand]

@@ -135,7 +135,7 @@ def answer_operand(operand: Operand, number: int) -> AnswerOperand:
     """A fact with the number of its passage."""
     fact = operand.fact
     return AnswerOperand(
-        label=fact.label,
+        label=f"{fact.label} {fact.column}".strip(),
         concept=fact.concept,
         value=fact.value,
         unit=fact.unit,

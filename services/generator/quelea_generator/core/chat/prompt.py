@@ -129,7 +129,7 @@ def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int, name:
     chosen = fit_evidence(task.evidence, evidence_tokens, warning)
     shown = {item.number for item, _ in chosen}
     figures = [one for one in task.figures if shown.issuperset(operand.number for operand in one.operands)]
-    stated = [escape_passage(line.text) for line in write_figures(figures, task.evidence, language)]
+    stated = [escape_passage(line.text) for line in write_figures(figures, task.evidence, language, task.question)]
     content = template.fill(
         "user",
         context="\n".join([*(context_line(item, text, warning) for item, text in chosen), *stated]),

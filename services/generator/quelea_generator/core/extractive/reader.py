@@ -125,7 +125,7 @@ def _of_the_quarter(query: Query, ranked: list[Candidate]) -> list[Candidate]:
 def _of_statements(task: Task) -> Answer:
     """What statements say: figures with their facts, which answer before any passage does."""
     language = language_of(task.question)
-    lines = write_figures(task.figures, task.evidence, language)
+    lines = write_figures(task.figures, task.evidence, language, task.question)
     texts = [f"- {line.text}" for line in lines] if len(lines) > 1 else [lines[0].text]
     quotes = tuple(quote for line in lines for quote in line.quotes)
     return Answer((_OF_STATEMENTS[language], *texts), quotes, by_construction=True)

@@ -21,6 +21,7 @@ from quelea_fintext.metrics import compute, metrics
 from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.nouns import in_nouns
 
+from quelea_retriever.core.figures.asked_parts import AskedParts
 from quelea_retriever.core.figures.fact_periods import LONGEST, YEAR, CompanyCalendar, Target, said_months
 from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact
 from quelea_retriever.core.model import DocumentFacts, Reading
@@ -146,7 +147,8 @@ def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[Ask
         companies.append(_Company(search, company, filings, [one for one in stated if one.document.id in ids]))
     each = [one.figures() for one in companies]
     if not all(each):
-        return []
+        parts = [one.parts() for one in companies]
+        return [figure for figures in parts for figure in figures] if all(parts) else []
     found = [figure for figures in _of_one_time(search, companies, each) for figure in figures]
     return found if len(found) <= _MOST_FIGURES else []
 
@@ -243,6 +245,22 @@ class _Company:
             if (concept := _concept_of(one)) or (concept := _flow_elsewhere(one)):
                 self._by_concept[concept].append(one)
         self._calendar = CompanyCalendar(filings, facts)
+        self._parts = AskedParts(stated)
+
+    def parts(self) -> list[AskedFigure]:
+        """What the question asks for of the company's parts; of its newest year where it names none."""
+        times = self._times()
+        ends = {some[0].end: some[0] for some in times}
+        if len(ends) != 1 or self._asked.parent or self._asked.series:
+            return []
+        ((end, target),) = ends.items()
+
+        def is_of_time(one: StatedFact) -> bool:
+            day = parse_iso(one.fact.period_end)
+            return day is not None and abs(day - end) <= NEAR
+
+        found = self._parts.find(self._search.question, self._search.mentions, is_of_time)
+        return [self._figure(target, (one,), one.amount, one.unit) for one in found]
 
     @property
     def newest(self) -> Target | None:

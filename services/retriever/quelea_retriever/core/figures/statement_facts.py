@@ -19,6 +19,10 @@ from quelea_retriever.core.model import DocumentFacts
 
 STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income", "note")
 """In the order in which they are shown."""
+BREAKDOWN = "breakdown"
+"""Of a table whose rows are parts of the company; shown only where it is asked for."""
+KINDS = (*STATEMENTS, BREAKDOWN)
+"""Of facts, in the order in which they are shown."""
 STATED_ALIKE = "value = that of an earlier document"
 """A check that a fact passes."""
 
@@ -92,7 +96,7 @@ class FactQuery:
             return wanted
         # Net income begins the cash flow statement too: asked for by name it is one figure.
         once: dict[tuple[str, ...], StatedFact] = {}
-        for one in sorted(wanted, key=lambda one: STATEMENTS.index(one.fact.statement)):
+        for one in sorted(wanted, key=lambda one: KINDS.index(one.fact.statement)):
             once.setdefault((*_name_of(one), one.fact.value), one)
         kept = {id(one) for one in once.values()}
         return [one for one in wanted if id(one) in kept]
@@ -110,7 +114,7 @@ class FactQuery:
         )
 
     def _in_statement(self, fact: Fact) -> bool:
-        if self.statements:
+        if self.statements or fact.statement == BREAKDOWN:
             return fact.statement in self.statements
         return bool(self.names) or fact.statement != "note"
 
@@ -165,7 +169,7 @@ def _lines(some: Sequence[StatedFact]) -> Iterable[Sequence[StatedFact]]:
 def _name_of(one: StatedFact) -> tuple[str, ...]:
     """What figures have in common that state the same thing."""
     fact = one.fact
-    name = fact.concept or f"{fact.statement} {fact.group} {label_key(fact.label)} {fact.tag}"
+    name = fact.concept or f"{fact.statement} {fact.group} {label_key(fact.label)} {fact.tag} {fact.column}"
     return (one.document.company or one.document.id, name, fact.basis, fact.period_start, fact.period_end, fact.unit)
 
 
@@ -173,7 +177,7 @@ def _newest_first(one: StatedFact) -> tuple[str, str, int, int, int]:
     document = one.document
     published = document.published or document.period.end_date
     # Greatest first: a later day is a smaller key; within a document statements come before notes.
-    return (_later_first(published), document.id, STATEMENTS.index(one.fact.statement), one.ordinal, one.fact.start)
+    return (_later_first(published), document.id, KINDS.index(one.fact.statement), one.ordinal, one.fact.start)
 
 
 def _later_first(day: str) -> str:
@@ -185,7 +189,7 @@ def _shown_at(one: StatedFact) -> tuple[str, str, int, int, int]:
     return (
         one.document.company,
         _later_first(fact.period_end),
-        STATEMENTS.index(fact.statement),
+        KINDS.index(fact.statement),
         one.ordinal,
         fact.start,
     )

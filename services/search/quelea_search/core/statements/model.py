@@ -24,7 +24,7 @@ class Fact:
     """
 
     statement: str
-    """ "balance", "income", "comprehensive_income", "cash_flow" or "equity"."""
+    """ "balance", "income", "comprehensive_income", "cash_flow", "equity", "note" or "breakdown"."""
     label: str
     """As printed, without the cells."""
     concept: str
@@ -51,6 +51,8 @@ class Fact:
     """Identities that hold with it, by name."""
     failed: tuple[str, ...] = ()
     """Identities that do not. A fact with one is kept for people and not used."""
+    column: str = ""
+    """Of a breakdown: what its column says of the row, without its unit."""
 
 
 @dataclass(frozen=True, slots=True)

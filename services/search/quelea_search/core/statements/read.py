@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache
 
 from quelea_fintext.concepts import concept_of_label, concepts
@@ -17,6 +17,8 @@ from quelea_search.core.layout.rows import is_number
 from quelea_search.core.layout.text_cleanup import glue
 from quelea_search.core.model import DocumentFacts, ParsedDocument
 from quelea_search.core.statements import identities
+from quelea_search.core.statements.amounts import Units, amount, units_of
+from quelea_search.core.statements.breakdowns import read_breakdowns
 from quelea_search.core.statements.columns import Calendar, Column, columns, has_other_columns, is_head
 from quelea_search.core.statements.model import Fact, FactPeriod
 from quelea_search.core.statements.places import figures_by_column, places_by_page
@@ -27,37 +29,9 @@ _HEADS = 5
 _MOST_COLUMNS = 60
 _LONGEST = 40
 """Characters of a printed amount."""
-_DASH = re.compile(r"[($€£¥\s]*[-–—−‒]{1,3}[)\s]*")
-_AMOUNT = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_NEGATIVE = re.compile(r"^[\s$€£¥￥A-Z]*[(（\-–−]|^\s*[-–−]")
-_MULTIPLES = {
-    "thousands": Decimal(1000),
-    "ten_thousands": Decimal(10_000),
-    "millions": Decimal(1_000_000),
-    "hundred_millions": Decimal(100_000_000),
-    "billions": Decimal(1_000_000_000),
-}
-_CURRENCIES = (
-    (re.compile(r"HK\$|港元|HKD"), "HKD"),
-    (re.compile(r"US\$|美元|USD|U\.S\. dollars", re.I), "USD"),
-    (re.compile(r"RMB|人民币|CNY|yuan", re.I), "CNY"),
-    (re.compile(r"€|EUR\b|euros?\b", re.I), "EUR"),
-    (re.compile(r"£|GBP\b|pounds?\b", re.I), "GBP"),
-    (re.compile(r"\$|dollars", re.I), "USD"),
-)
 _PER_SHARE = "per_share"
 _SHARES = "shares"
 _TAX = "income_tax"
-
-
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """The units of a statement."""
-
-    currency: str
-    scale: Decimal
-    share_scale: Decimal
-    """What counts of shares are printed in."""
 
 
 @cache
@@ -66,7 +40,7 @@ def _said(key: str) -> re.Pattern[str]:
 
 
 def read_statements(parsed: ParsedDocument, facts: DocumentFacts) -> list[Fact]:
-    """The facts of a document: of its primary statements, and every figure that it tags.
+    """The facts of a document: of its primary statements, of its parts, and every figure that it tags.
 
     Each has the identities that it passed or failed.
     A row whose figures cannot be told to their columns is left out: a wrong figure is worse than none.
@@ -80,7 +54,8 @@ def read_statements(parsed: ParsedDocument, facts: DocumentFacts) -> list[Fact]:
         if _rank(found, calendar) > _rank(before, calendar):
             largest[statement.kind, statement.basis] = found
     read = [fact for found in largest.values() for fact in found]
-    return identities.check(with_tags(read, parsed.tagged, parsed.pages))
+    checked = identities.check(with_tags(read, parsed.tagged, parsed.pages))
+    return [*checked, *read_breakdowns(parsed.pages, calendar, facts.language)]
 
 
 def _rank(found: Sequence[Fact], calendar: Calendar) -> tuple[bool, int]:
@@ -105,7 +80,7 @@ def _read(statement: PrintedStatement, calendar: Calendar, language: str) -> lis
         found = columns(heads_text, statement.above, count, instant=instant, calendar=calendar) if count else None
     if found is None or len(set(found)) < count:
         return []
-    units = _units([*statement.above, *(" ".join(cells) for cells in heads_text)], language)
+    units = units_of([*statement.above, *(" ".join(cells) for cells in heads_text)], language)
     return _in_sense(list(_facts(statement, body, found, units)))
 
 
@@ -154,28 +129,11 @@ def _count(body: Sequence[Row], heads: Sequence[Sequence[str]]) -> int:
     return counts.most_common(1)[0][0] if counts else 0
 
 
-def _units(lines: Sequence[str], language: str) -> _Units:
-    text = " ".join(lines)
-    scale = next((by for name, by in _MULTIPLES.items() if _says(f"units.{name}", text)), Decimal(1))
-    if _says("units.ten_thousands", text):
-        scale = _MULTIPLES["ten_thousands"]
-    if _says("units.millions", text):
-        scale = _MULTIPLES["millions"]
-    currency = next((code for pattern, code in _CURRENCIES if pattern.search(text)), "")
-    currency = currency or ("CNY" if language == "zh" else "USD")
-    shares = Decimal(1) if _says("units.shares_apart", text) else scale
-    if _says("units.shares_thousands", text):
-        shares = _MULTIPLES["thousands"]
-    elif _says("units.shares_millions", text):
-        shares = _MULTIPLES["millions"]
-    return _Units(currency, scale, shares)
-
-
 def _says(key: str, text: str) -> bool:
     return _said(key).search(text) is not None
 
 
-def _facts(statement: PrintedStatement, body: Sequence[Row], found: Sequence[Column], units: _Units) -> Iterator[Fact]:
+def _facts(statement: PrintedStatement, body: Sequence[Row], found: Sequence[Column], units: Units) -> Iterator[Fact]:
     group, places = "", places_by_page(body, len(found))
     for row, following in zip(body, [*body[1:], None], strict=True):
         label = _whole_label(row, following, statement.kind)
@@ -226,10 +184,10 @@ def _fact(
     kind: str,
     cell: Cell,
     column: Column,
-    units: _Units,
+    units: Units,
     page: int,
 ) -> Fact | None:
-    number = _amount(cell.text) if len(cell.text) <= _LONGEST else None
+    number = amount(cell.text) if len(cell.text) <= _LONGEST else None
     if number is None:
         return None
     if "%" in cell.text or "％" in cell.text:
@@ -263,17 +221,3 @@ def _period(kind: str, label: str, column: Column) -> FactPeriod:
         if _says("rows.closing", label):
             return FactPeriod(column.end)
     return FactPeriod(column.end, column.start)
-
-
-def _amount(text: str) -> Decimal | None:
-    """The figure of a cell, without scale; a dash is none."""
-    if _DASH.fullmatch(text):
-        return Decimal(0)
-    match = _AMOUNT.search(text)
-    if match is None:
-        return None
-    try:
-        number = Decimal(match[0].replace(",", "").replace("，", ""))
-    except InvalidOperation:
-        return None
-    return -number if _NEGATIVE.search(text[: match.start() + 1]) else number
