@@ -21,13 +21,9 @@ from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
 from quelea_retriever.core import search_terms, sparse_vectors
-from quelea_retriever.core.figures.asked_figures import (
-    AskedFigure,
-    FigureSearch,
-    find_figures,
-    missing_periods,
-    plan_figures,
-)
+from quelea_retriever.core.figures.asked_figures import find_figures
+from quelea_retriever.core.figures.common_period import missing_periods
+from quelea_retriever.core.figures.figure_search import AskedFigure, FigureSearch, plan_figures
 from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
 from quelea_retriever.core.question.catalogue import Catalogue
 from quelea_retriever.core.question.reading import read_query, settle_subject

@@ -23,7 +23,7 @@ from quelea_kit.paging import unknown_token
 from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_day, check_length
 
-from quelea_retriever.core.figures.asked_figures import AskedFigure
+from quelea_retriever.core.figures.figure_search import AskedFigure
 from quelea_retriever.core.figures.statement_facts import KINDS, STATEMENTS, FactQuery, StatedFact, pack
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (

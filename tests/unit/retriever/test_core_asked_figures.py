@@ -11,7 +11,9 @@ import pytest
 from quelea_fintext.facts import Fact
 from quelea_fintext.notices import write_notes
 from quelea_fintext.times.periods import ReportingPeriod
-from quelea_retriever.core.figures.asked_figures import AskedFigure, find_figures, missing_periods, plan_figures
+from quelea_retriever.core.figures.asked_figures import find_figures
+from quelea_retriever.core.figures.common_period import missing_periods
+from quelea_retriever.core.figures.figure_search import AskedFigure, plan_figures
 from quelea_retriever.core.figures.statement_facts import StatedFact
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.question.catalogue import Catalogue

@@ -6,137 +6,30 @@ What a question asks besides (of which product, why) no fact answers: then there
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise, product, takewhile
 
-from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
-from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
+from quelea_fintext.asked_lines import Line, read_asked_lines
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import compute, metrics
-from quelea_fintext.notices import Note, NoteReason
-from quelea_fintext.nouns import in_nouns
 
 from quelea_retriever.core.figures.asked_parts import AskedParts
+from quelea_retriever.core.figures.common_period import in_common_period
 from quelea_retriever.core.figures.fact_periods import LONGEST, YEAR, CompanyCalendar, Target, said_months
-from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact
-from quelea_retriever.core.model import DocumentFacts, Reading
-from quelea_retriever.core.question.catalogue import Catalogue
-from quelea_retriever.core.question.companies import Mention
-from quelea_retriever.core.question.filings import NEAR, newest_first
-from quelea_retriever.core.question.relative_periods import Periods
-from quelea_retriever.core.question.time_intent import TimeIntent, read_time_intent
+from quelea_retriever.core.figures.figure_search import AskedFigure, FigureSearch
+from quelea_retriever.core.figures.remainders import Remainder, remainder
+from quelea_retriever.core.figures.stated_lines import StatedLines, labels_of
+from quelea_retriever.core.figures.statement_facts import StatedFact
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.question.filings import NEAR
 
-_MOST_FILINGS = 16
-_NEWEST = 4
-"""Filings that are looked into where a question names no period: the newest, and an annual one among them."""
 _MOST_FIGURES = 12
 _MOST_OF_SERIES = 5
 """Periods of a series where the question does not say how many."""
-_ONE_TIME = timedelta(days=45)
-"""Periods of two companies that end within so many days of each other are compared."""
-_TO_DATE = (6, 9, 12)
-"""Months from the beginning of a year to the end of its quarters, but the first."""
-_OF_DAY = LANGUAGES.pattern("passages.of_day")
-_BETWEEN = LANGUAGES.pattern("questions.between_companies", r"(?:'s)?[\s,、，]*(?:<>)?\s*")
 _ADDED = re.compile(r"\{(\d+)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class AskedFigure:
-    """quelea.common.v1.Figure says what the fields are."""
-
-    company: str
-    value: Decimal
-    unit: str
-    period_start: str
-    period_end: str
-    operands: tuple[StatedFact, ...]
-    metric: str = ""
-    formula: str = "{0}"
-    formula_before: str = ""
-    fiscal_year: int = 0
-    asked_year: int = 0
-    absent: tuple[str, ...] = ()
-    growth: Decimal | None = None
-    later: Decimal | None = None
-    earlier: Decimal | None = None
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class FigureSearch:
-    """Whose statements a question asks about, and when."""
-
-    question: str
-    companies: tuple[tuple[str, tuple[DocumentFacts, ...]], ...]
-    """Display names, each with the filings that may state it."""
-    mentions: tuple[str, ...]
-    """Words of the question that name companies."""
-    periods: Periods
-    intent: TimeIntent
-    series: Series | None = None
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """Ids of all of these filings."""
-        return tuple(dict.fromkeys(one.id for _, filings in self.companies for one in filings))
-
-
-def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: date) -> FigureSearch | None:
-    """Where to look for figures; None where the question names none, or no company with filings."""
-    asked = in_nouns(question)
-    named = catalogue.book.find(asked)
-    keys = list(dict.fromkeys(mention.key for mention in named))
-    if reading.company_missing:
-        return None
-    if not keys and not catalogue.unowned and len(catalogue.by_company) == 1:
-        keys = list(catalogue.by_company)
-    strange = _beside(named, asked, [key for key in keys if not catalogue.by_company.get(key)], catalogue)
-    keys = [key for key in keys if key not in strange]
-    if not keys or any(key not in catalogue.by_company for key in keys):
-        return None
-    mentions = tuple(asked[mention.start : mention.end] for mention in named)
-    periods = Periods.read(asked, as_of)
-    series = read_asked_lines(asked, companies=mentions).series
-    chosen = []
-    for key in keys:
-        filings = [one for one in catalogue.by_company[key] if one.period.end_date]
-        if filings:
-            chosen.append((catalogue.book.display[key], tuple(_nearest(filings, periods, several=series is not None))))
-    if not chosen or len(chosen) < len(keys):
-        return None
-    return FigureSearch(asked, tuple(chosen), mentions, periods, read_time_intent(asked), series)
-
-
-def _beside(named: Sequence[Mention], asked: str, keys: Sequence[str], catalogue: Catalogue) -> frozenset[str]:
-    """Those of these companies that nothing is stored of, and that the question only names beside another.
-
-    What it asks of both is then answered of the other ("Tesla and Apple"); a note says who is missing. A company that
-    is named otherwise ("Apple's sales to Tesla") is part of what is asked.
-    """
-    joined = {
-        one.key
-        for left, right in pairwise(named)
-        if _BETWEEN.fullmatch(asked[left.end : right.start])
-        for one in (left, right)
-    }
-    return frozenset(key for key in keys if key in joined and not catalogue.about(key))
-
-
-def _nearest(filings: Sequence[DocumentFacts], periods: Periods, *, several: bool) -> list[DocumentFacts]:
-    """The newest filings, or those next to the years that are named: the years after them print them too."""
-    years = [ask.year for ask in periods.named if ask.year]
-    if years:
-        filings = [
-            one for one in filings if min(years) - 1 <= int(one.period.end_date[:4]) <= max(years) + 3
-        ] or filings
-    most = _MOST_FILINGS if years or periods.relative or several else _NEWEST
-    return list(newest_first(filings))[:most]
 
 
 def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[AskedFigure]:
@@ -149,79 +42,8 @@ def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[Ask
     if not all(each):
         parts = [one.parts() for one in companies]
         return [figure for figures in parts for figure in figures] if all(parts) else []
-    found = [figure for figures in _of_one_time(search, companies, each) for figure in figures]
+    found = [figure for figures in in_common_period(search, companies, each) for figure in figures]
     return found if len(found) <= _MOST_FIGURES else []
-
-
-def _of_one_time(
-    search: FigureSearch, companies: Sequence[_Company], each: Sequence[list[AskedFigure]]
-) -> Sequence[list[AskedFigure]]:
-    """Of several companies and no period: where one's newest filing is older, what the others state of its time.
-
-    The last year of one beside the year before last of another compares nothing. Who does not state it keeps its own.
-    """
-    if len(companies) < 2 or search.periods.named or search.periods.relative or search.intent.latest:
-        return each
-    newest = [one.newest for one in companies]
-    first = min((one for one in newest if one), key=lambda one: one.end, default=None)
-    if first is None:
-        return each
-    return [
-        (company.figures(near) if own and own.end - first.end > _ONE_TIME and (near := company.near(first)) else [])
-        or figures
-        for company, own, figures in zip(companies, newest, each, strict=True)
-    ]
-
-
-def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tuple[Note, ...]:
-    """Which companies' statements have fewer periods than are asked for; that their figures are of different ones."""
-    count = search.series.count if search.series and not search.periods.named else 0
-    notes = []
-    for company, _ in search.companies:
-        found = len({one.period_end for one in figures if one.company == company})
-        if 0 < found < count:
-            notes.append(Note(NoteReason.FEWER_PERIODS, (company,), count=found, total=count))
-    companies = tuple(company for company, _ in search.companies)
-    if len(companies) > 1 and not (search.series or search.periods.named or search.periods.relative):
-        times = [_time_of([one for one in figures if one.company == company]) for company in companies]
-        ends = [end for end, _ in times if end]
-        lengths = {long for _, long in times if long}
-        if ends and (max(ends) - min(ends) > _ONE_TIME or len(lengths) > 1):
-            notes.append(Note(NoteReason.DIFFERENT_PERIODS, companies))
-    return tuple(notes)
-
-
-def _time_of(figures: Sequence[AskedFigure]) -> tuple[date | None, frozenset[int]]:
-    """(the last day of a company's figures, about how many months they are long; those of a day are not counted)."""
-    ends = [end for one in figures if (end := parse_iso(one.period_end))]
-    spans = [(parse_iso(one.period_start), parse_iso(one.period_end)) for one in figures]
-    return max(ends, default=None), frozenset(
-        round((last - first) / YEAR * 12) for first, last in spans if first and last
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """What is left of a line's longer period without the part of it that comes first."""
-
-    whole: StatedFact
-    part: StatedFact
-
-    @property
-    def amount(self) -> Decimal:
-        """Exact and unscaled."""
-        return self.whole.amount - self.part.amount
-
-    @property
-    def unit(self) -> str:
-        """As Fact.unit."""
-        return self.whole.unit
-
-    @property
-    def start(self) -> str:
-        """The day after the first part."""
-        after = parse_iso(self.part.fact.period_end)
-        return (after + timedelta(days=1)).isoformat() if after else ""
 
 
 class _Company:
@@ -232,19 +54,9 @@ class _Company:
     ) -> None:
         self._search = search
         self._name = name
-        labels = _labels(stated)
-        self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels)
-        basis = "parent" if self._asked.parent else "consolidated"
-        wanted = FactQuery(statements=frozenset(STATEMENTS), basis=basis, include_doubtful=True).select(stated)
-        self._restated = {_of_period(one) for one in wanted if one.restated}
-        facts = [one for one in wanted if not (one.fact.failed or one.restated)]
-        self._by_concept: dict[str, list[StatedFact]] = defaultdict(list)
-        self._by_label: dict[str, list[StatedFact]] = defaultdict(list)
-        for one in facts:
-            self._by_label[label_key(one.fact.label)].append(one)
-            if (concept := _concept_of(one)) or (concept := _flow_elsewhere(one)):
-                self._by_concept[concept].append(one)
-        self._calendar = CompanyCalendar(filings, facts)
+        self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels_of(stated))
+        self._lines = StatedLines(self._asked, stated)
+        self._calendar = CompanyCalendar(filings, self._lines.facts)
         self._parts = AskedParts(stated)
 
     def parts(self) -> list[AskedFigure]:
@@ -269,10 +81,10 @@ class _Company:
         newest = self._calendar.newest(annual=self._search.intent.annual or months == 12)
         return replace(newest[0], months=months or newest[0].months) if newest else None
 
-    def near(self, time: Target) -> Target | None:
-        """Its period of that length that ends about then; None where it states none."""
+    def near(self, time: Target, within: timedelta) -> Target | None:
+        """Its period of that length that ends within so many days of that one; None where it states none."""
         ends = self._calendar.year_ends if time.months == 12 else self._calendar.ends(time.months)
-        near = [end for end in ends if abs(end - time.end) <= _ONE_TIME]
+        near = [end for end in ends if abs(end - time.end) <= within]
         return replace(time, end=min(near, key=lambda end: abs(end - time.end))) if near else None
 
     def figures(self, instead: Target | None = None) -> list[AskedFigure]:
@@ -365,51 +177,36 @@ class _Company:
         return rest or found
 
     def _remainder(self, line: Line, target: Target) -> AskedFigure | None:
-        rest = self._rest(line, target)
+        rest = remainder(self._lines, line, target)
         if rest is None:
             return None
         figure = self._figure(target, (rest.whole, rest.part), rest.amount, rest.unit, "remainder")
         return replace(figure, formula="{0} − {1}", period_start=rest.start)
 
-    def _rest(self, line: Line, target: Target) -> _Rest | None:
-        """The shortest longer period that ends with this one and what comes before this one in it."""
-        before = replace(target, end=target.end - YEAR * target.months / 12, is_span=True)
-        for months in (one for one in _TO_DATE if one > target.months):
-            whole = self._stated(line, replace(target, months=months, is_span=True))
-            part = self._stated(line, replace(before, months=months - target.months))
-            if (
-                whole
-                and part
-                and _is_first_part(part, whole, months, target.months)
-                and (_of_period(whole) in self._restated) is (_of_period(part) in self._restated)
-            ):
-                return _Rest(whole, part)
-        return None
-
     def _metric_of_rest(self, metric: str, target: Target) -> AskedFigure | None:
         """A metric of a period that nothing states: each flow is what is left of a longer one, as in a fourth quarter's
         margin; what is of a day stays as it is stated."""
 
-        def lookup(concept: str, before: bool) -> StatedFact | _Rest | None:
+        def lookup(concept: str, before: bool) -> StatedFact | Remainder | None:
             when = replace(target, end=_year_before(target.end)) if before else target
-            stated = self._of_concept(concept, when)
+            stated = self._lines.of_concept(concept, when)
             if stated and (not stated.fact.months or abs(stated.fact.months - target.months) <= 1):
                 return stated
-            return self._rest(Line("concept", concept, 0), when)
+            return remainder(self._lines, Line("concept", concept, 0), when)
 
         asked = self._asked
         done = compute(metrics()[metric], lookup, months=target.months, balances=asked.balances, year=asked.year)
-        first = next((one.stated for one in done.operands if isinstance(one.stated, _Rest)), None) if done else None
+        first = next((one.stated for one in done.operands if isinstance(one.stated, Remainder)), None) if done else None
         if done is None or first is None:
             return None
         longer = replace(target, months=LONGEST)
-        if any(self._of_concept(concept, longer) for concept in done.absent):
+        if any(self._lines.of_concept(concept, longer) for concept in done.absent):
             return None  # it is stated, though not as what could be subtracted
         operands: list[StatedFact] = []
         slots: list[str] = []
         for operand in done.operands:
             at, stated = len(operands), operand.stated
-            if isinstance(stated, _Rest):
+            if isinstance(stated, Remainder):
                 operands += [stated.whole, stated.part]
                 slots.append(f"({{{at}}} − {{{at + 1}}})")
             elif isinstance(stated, StatedFact):
@@ -424,7 +221,7 @@ class _Company:
         """A line's figure of a period: as it is stated, or computed."""
         if line.kind == "metric":
             return self._metric(line.id, target)
-        one = self._stated(line, target)
+        one = self._lines.stated(line, target)
         return self._figure(target, (one,), one.amount, one.unit) if one else None
 
     def _figure(
@@ -450,7 +247,7 @@ class _Company:
     def _metric(self, metric: str, target: Target) -> AskedFigure | None:
         def lookup(concept: str, before: bool) -> StatedFact | None:
             when = replace(target, end=_year_before(target.end)) if before else target
-            return self._of_concept(concept, when)
+            return self._lines.of_concept(concept, when)
 
         asked = self._asked
         months = self._length(target)
@@ -466,7 +263,7 @@ class _Company:
     def _length(self, target: Target) -> int:
         if target.months > 0:
             return target.months
-        found = self._of_concept("revenue", target) or self._of_concept("net_income", target)
+        found = self._lines.of_concept("revenue", target) or self._lines.of_concept("net_income", target)
         return found.fact.months if found else 12
 
     def _share(self, target: Target) -> AskedFigure | None:
@@ -522,107 +319,9 @@ class _Company:
         rate = (later.value / earlier.value) ** (Decimal(1) / years) - 1
         return replace(figure, metric="compound_growth", value=rate * 100, unit="percent", growth=Decimal(years))
 
-    def _stated(self, line: Line, target: Target) -> StatedFact | None:
-        if line.kind == "concept":
-            return self._of_concept(line.id, target)
-        fitting = self._fitting(self._by_label[line.id], target)
-        if target.is_span and any(one.fact.months for one in fitting):  # a balance's row and that of its change
-            fitting = [one for one in fitting if one.fact.months]
-        if not fitting and (named := [one for one in self._by_label[line.id] if _concept_of(one)]):
-            return self._of_concept(_concept_of(named[0]), target)
-        if others := set(self._asked.others):  # the heading of the row, where several rows have its label
-            fitting = [one for one in fitting if one.fact.group and others <= set(name_key(one.fact.group))]
-        return fitting[0] if len({one.fact.value for one in fitting}) == 1 else None
-
-    def _of_concept(self, concept: str, target: Target) -> StatedFact | None:
-        fitting = self._fitting(self._by_concept[concept], target, concepts()[concept].statement)
-        if fitting:  # "net income attributable to" the company is its net income where both are stated
-            return next((one for one in fitting if goes_on(one.fact.label)), fitting[0])
-        instead = concepts()[concept].instead
-        other = self._fitting(self._by_concept[instead], target) if instead else []
-        return other[0] if other else None
-
-    def _fitting(self, facts: Sequence[StatedFact], target: Target, statement: str = "") -> list[StatedFact]:
-        """Facts of that period, the best first: of the right length, in their statement, in a primary one."""
-        near = [one for one in facts if (end := parse_iso(one.fact.period_end)) and abs(end - target.end) <= NEAR]
-        near.sort(
-            key=lambda one: (
-                one.fact.statement != statement,
-                STATEMENTS.index(one.fact.statement),
-                one.ordinal,
-                one.fact.start,
-            )
-        )
-        lengths = {one.fact.months for one in near} - {0}
-        if target.months > 0:
-            wanted = {months for months in lengths if abs(months - target.months) <= 1}
-            if not wanted and all(one.fact.statement == "cash_flow" for one in near):
-                wanted = {max(lengths)} if lengths else set()  # a quarter's cash flows are stated from the year's start
-        elif lengths:
-            wanted = {max(lengths)} if target.months == LONGEST else {min(lengths)}
-        else:
-            wanted = set()
-        return [one for one in near if not one.fact.months or one.fact.months in wanted]
-
-
-def _is_first_part(part: StatedFact, whole: StatedFact, months: int, rest: int) -> bool:
-    """Both begin with the year, and are of one line that adds up over time: no rate, no number of shares, no cash at
-    the end of the period."""
-    starts = [parse_iso(one.fact.period_start) for one in (part, whole)]
-    return (
-        all(starts)
-        and abs(starts[0] - starts[1]) <= NEAR  # type: ignore[operator]  # both are days
-        and abs(whole.fact.months - months) <= 1
-        and abs(part.fact.months - (months - rest)) <= 1
-        and whole.unit == part.unit
-        and whole.fact.statement == part.fact.statement
-        and _concept_of(whole) == _concept_of(part)  # not with what answers instead: income with minorities' share
-        and goes_on(whole.fact.label) == goes_on(part.fact.label)
-        and not _kind_of(whole)
-        and not _OF_DAY.search(whole.fact.label)
-        and whole.unit not in ("percent", "points", "times", "days")
-    )
-
-
-def _of_period(one: StatedFact) -> tuple[str, str, str, str]:
-    """What is stated again where a line of a period is restated."""
-    fact = one.fact
-    return _concept_of(one) or label_key(fact.label), fact.period_start, fact.period_end, fact.unit
-
 
 def _year_before(day: date) -> date:
     return day - YEAR
-
-
-def _concept_of(one: StatedFact) -> str:
-    """Its concept; of a fact that was stored before its label had one, that."""
-    if one.fact.concept or one.fact.statement == "note":
-        return one.fact.concept
-    found = concept_of_label(one.fact.label, one.fact.statement, _kind_of(one))
-    return found.id if found else ""
-
-
-def _flow_elsewhere(one: StatedFact) -> str:
-    """The concept of a flow that is stated in another flow statement than its own: depreciation among the expenses."""
-    found = concept_of_label(one.fact.label, "", _kind_of(one)) if one.fact.months else None
-    return found.id if found and found.statement != "balance" and one.fact.statement != "note" else ""
-
-
-def _kind_of(one: StatedFact) -> str:
-    return "shares" if one.unit == "shares" else "per_share" if one.unit.endswith("/share") else ""
-
-
-def _labels(stated: Sequence[StatedFact]) -> dict[tuple[str, ...], str]:
-    """Printed labels of primary statements, as a question may say them."""
-    found: dict[tuple[str, ...], str] = {}
-    for one in stated:
-        label = one.fact.label
-        if one.fact.statement == "note":
-            continue
-        for form in (label, re.sub(r"\([^()]{0,80}\)|（[^（）]{0,80}）", " ", label)):
-            if key := name_key(form):
-                found.setdefault(key, label_key(label))
-    return found
 
 
 def _moved(formula: str, by: int) -> str:
