@@ -83,8 +83,14 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
     hard = [m for m, facet in zip(met, query.facets, strict=True) if facet.weight == 1]
     if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
         return None
-    item = _counts_named(query, chosen[0]) or _is_row_of_place(query, chosen[0]) or any(
-        facet.others and candidate.matched[i] >= _MET for candidate in chosen for i, facet in enumerate(query.facets)
+    item = (
+        _counts_named(query, chosen[0])
+        or _is_row_of_place(query, chosen[0])
+        or any(
+            facet.others and candidate.matched[i] >= _MET
+            for candidate in chosen
+            for i, facet in enumerate(query.facets)
+        )
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
 
@@ -192,8 +198,8 @@ def _only_places(query: Query, chosen: Sequence[Candidate]) -> bool:
     """The quotes have the place that is asked about and nothing of what is asked about it: the company's revenue in a
     country is no answer to what else happens there.
 
-    Where an amount or a share is asked for, the row of the place itself has it: tables by country say in their title, or
-    not at all, what their figures are of.
+    Where an amount or a share is asked for, the row of the place itself has it: tables by country say in their title,
+    or not at all, what their figures are of.
     """
     places = [not place_terms().isdisjoint(facet.own) for facet in query.facets]
     content = [
