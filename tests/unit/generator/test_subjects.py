@@ -59,6 +59,14 @@ def test_a_place_alone_is_no_answer() -> None:
     assert "3,604" in said("What was the revenue of Ferrovane?", staff)
 
 
+def test_the_row_of_a_place_answers_what_is_asked_of_it_in_money() -> None:
+    table = "Revenues by Geography\n(in millions)\t2024\t2023\nAmericas\t$ 2,150\t$ 2,011\nEurope\t891\t812"
+    rows = Evidence(1, table, header="Ferrovane · 10-K", is_table=True, company="Ferrovane")
+    assert "891" in said("What did Ferrovane sell in Europe in 2024, and how fast did it grow there?", rows)
+    assert said("How many smelters does Ferrovane operate in Europe?", rows) == ""
+    assert said("Who leads Ferrovane in Europe?", rows) == ""
+
+
 @pytest.mark.parametrize(
     ("question", "text", "found"),
     [

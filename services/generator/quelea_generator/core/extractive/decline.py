@@ -83,8 +83,14 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
     hard = [m for m, facet in zip(met, query.facets, strict=True) if facet.weight == 1]
     if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
         return None
-    item = _counts_named(query, chosen[0]) or any(
-        facet.others and candidate.matched[i] >= _MET for candidate in chosen for i, facet in enumerate(query.facets)
+    item = (
+        _counts_named(query, chosen[0])
+        or _is_row_of_place(query, chosen[0])
+        or any(
+            facet.others and candidate.matched[i] >= _MET
+            for candidate in chosen
+            for i, facet in enumerate(query.facets)
+        )
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
 
@@ -190,14 +196,28 @@ def _is_named_row(query: Query, one: Candidate, named: Sequence[bool], content: 
 
 def _only_places(query: Query, chosen: Sequence[Candidate]) -> bool:
     """The quotes have the place that is asked about and nothing of what is asked about it: the company's revenue in a
-    country is no answer to what else happens there."""
+    country is no answer to what else happens there.
+
+    Where an amount or a share is asked for, the row of the place itself has it: tables by country say in their title,
+    or not at all, what their figures are of.
+    """
     places = [not place_terms().isdisjoint(facet.own) for facet in query.facets]
     content = [
         at
         for at, facet in enumerate(query.facets)
         if facet.weight == 1 and not places[at] and not query.names.intersection(facet.own)
     ]
-    return any(places) and bool(content) and max(one.reached[at] for one in chosen for at in content) < _TOUCHED
+    if not any(places) or not content or max(one.reached[at] for one in chosen for at in content) >= _TOUCHED:
+        return False
+    return not any(_is_row_of_place(query, one) for one in chosen)
+
+
+def _is_row_of_place(query: Query, one: Candidate) -> bool:
+    """An amount or a share is asked for of a place, and the label of the row is that place and nothing more."""
+    row = one.span.row
+    if row is None or query.count or not query.wants_figure or not place_terms().issuperset(terms(row.label)):
+        return False
+    return any(m >= _MET and place_terms().issuperset(f.own) for m, f in zip(one.matched, query.facets, strict=True))
 
 
 def keep_named(query: Query, ranked: Sequence[Candidate]) -> list[Candidate]:
