@@ -187,7 +187,7 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
         return True
     said = _figures(sentence) - _figures(prepared.task.question)
     quoted = prepared.quoted
-    chosen, around = _chosen(quoted.lines[1]), find_figures(quoted.quotes[0].text)
+    chosen, around = _chosen(quoted.lines[1]), _figures(quoted.quotes[0].text)
     if not said:
         return not (around and prepared.one_figure)
     if chosen and around & said:
