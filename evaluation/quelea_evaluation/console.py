@@ -15,6 +15,7 @@ Home = Annotated[Path, typer.Option(help="Where the stacks of the evaluation kee
 StackHome = Annotated[
     Path, typer.Option("--home", envvar="QUELEA_HOME", help="Folder of the stack whose model “stack” names.")
 ]
+Writer = Annotated[str, typer.Option("--reader", help="Who writes: extractive, or llama, the model of this machine.")]
 STACK_HOME = Path(".quelea/home")
 DATA = Path("../shared/data")
 HOME = Path(".quelea/eval")

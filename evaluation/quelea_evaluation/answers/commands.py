@@ -12,13 +12,12 @@ from rich.console import Console
 
 from quelea_evaluation.answers.analyst import ask_all
 from quelea_evaluation.answers.quotes import evaluate_answers
-from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, Writer, say, tell, tell_json
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.sets.analyst import load
 from quelea_evaluation.stack.running import running_stack
 
 app = typer.Typer()
-Writer = Annotated[str, typer.Option("--reader", help="Who writes: extractive, or llama, the model of this machine.")]
 
 
 @app.command()

@@ -19,7 +19,7 @@ from quelea_fintext.asked_lines import name_key, names_said
 from quelea_fintext.concepts import concept_of_tag
 from quelea_fintext.metrics import compute, metrics
 
-from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, Writer, say, tell, tell_json
 from quelea_evaluation.stack.running import Stack, running_stack
 from quelea_evaluation.statements.amounts import Form, document_of, read_filings
 from quelea_evaluation.statements.key import KeyFigure
@@ -83,6 +83,7 @@ def statement_answers(
         Form, typer.Option(help="Filings as they are, without their tags, or as Chromium prints these.")
     ] = Form.HTML,
     part: Annotated[Part, typer.Option(help="Filings for direction, those held out, or all.")] = Part.HELD,
+    reader: Writer = "extractive",
     data: Data = DATA,
     home: Home = HOME,
     as_json: AsJson = False,
@@ -90,7 +91,7 @@ def statement_answers(
 ) -> None:
     """Figures, metrics and changes asked in other words; the tags of inline XBRL filings are the key."""
     paths = sorted((data / "filings_ixbrl").glob("*.html.gz"))
-    report = evaluate_statement_answers(paths, form, part, home)
+    report = evaluate_statement_answers(paths, form, part, home, options=("--reader", reader))
     if as_json:
         tell_json({**report.summary(), "misses": report.wrong}, None)
         return
@@ -100,11 +101,13 @@ def statement_answers(
         tell_json(miss, None)
 
 
-def evaluate_statement_answers(paths: Sequence[Path], form: Form, part: Part, home: Path) -> AnswersReport:
-    """All filings are stored, and the questions of a part of them asked."""
+def evaluate_statement_answers(
+    paths: Sequence[Path], form: Form, part: Part, home: Path, *, options: Sequence[str] = ()
+) -> AnswersReport:
+    """All filings are stored, and the questions of a part of them asked of a stack with these options."""
     report = AnswersReport()
     folder = home / f"statement-answers-{form}"
-    with running_stack(folder) as stack:
+    with running_stack(folder, arguments=options) as stack:
         filings = []
         for name, html, key in read_filings(paths):
             filings.append((name, key))

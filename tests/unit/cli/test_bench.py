@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 from quelea_cli import bench
@@ -21,16 +22,16 @@ class Gateway:
         reader = next(self._readers)
         if reader == "openai":
             self._clock[0] += 1.0
-            yield Quotes.model_construct(answer="quoted")
+            yield MagicMock(spec=Quotes)
             self._clock[0] += 3.0
         yield Delta("It ")
         self._clock[0] += 2.0
-        yield Answer.model_construct(reader=reader, declined=None)
+        yield MagicMock(spec=Answer, reader=reader, declined=None)
 
 
 def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, readers: list[str]) -> dict[str, bench.Measure]:
     clock = [100.0]
-    monkeypatch.setattr(bench.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
     (tmp_path / "questions").mkdir()
     lines = "\n".join(["Question", *(f"Question {n}?" for n in range(len(readers)))])
     (tmp_path / "questions/filings.csv").write_text(lines, encoding="utf-8")

@@ -15,7 +15,8 @@ from quelea_generator.core.model import Delta, Event, Evidence, Finished, Operan
 HEADER = "Harrow Lines · 10-Q · FY2031 Q2 · quarter ended June 30, 2031 · MD&A"
 TABLE = Evidence(
     1,
-    "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\nOperating income\t77\t81\nOther operating income\t19\t18",
+    "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\n"
+    "Operating income\t77\t81\nOther operating income\t19\t18",
     header=HEADER,
     is_table=True,
     company="Harrow Lines",
@@ -75,7 +76,7 @@ async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong:
 
 @pytest.mark.parametrize(("sureness", "kept"), [(0.95, True), (0.6, False)])
 async def test_a_figure_of_another_row_stands_when_the_model_is_sure(sureness: float, kept: bool) -> None:
-    text, _, end = await ask(FakeEndpoint(["It was $19 [1]."], sureness=sureness), HOW_MUCH)
+    text, _, end = await ask(FakeEndpoint(["It was $19", " [1]."], sureness=sureness), HOW_MUCH)
     assert text.startswith("It was $19 thousand [1]") is kept
     assert (end.reader == "extractive") is not kept
 

@@ -151,3 +151,12 @@ def test_support_prefers_shared_figures() -> None:
 
 def test_support_of_a_passage_without_sentences_is_none() -> None:
     assert best_support("q", "a [1]", Evidence(1, "12 34")) is None
+
+
+async def test_how_sure_the_model_is_of_its_digits_comes_with_them_markers_aside() -> None:
+    chat = FakeEndpoint(["Sales were ", "81,797", " [", "1", "]."], sureness=0.7)
+    deltas = [event async for event in reader(chat, sureness=True).read(TASK) if isinstance(event, Delta)]
+    assert [delta.sureness for delta in deltas if "8" in delta.text] == [0.7]
+    assert [delta.sureness for delta in deltas if "8" not in delta.text] == [None] * (len(deltas) - 1)
+    unasked = [event async for event in reader(chat).read(TASK) if isinstance(event, Delta)]
+    assert {delta.sureness for delta in unasked} == {None}

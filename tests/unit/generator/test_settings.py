@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 from quelea_generator.__main__ import build
+from quelea_generator.core.chat.prompt import versions
 from quelea_generator.settings import GeneratorSettings
 
 
@@ -42,3 +43,6 @@ def test_the_endpoint_chooses_the_reader() -> None:
     assert build(GeneratorSettings()).reader.name == "extractive"
     reader = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m")).reader
     assert (reader.name, reader.model) == ("openai", "m")
+    small = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m", prompt="short_answer")).reader
+    assert small.prompt_version == versions("short_answer")
+    assert small.adapters == ("extractive-1",)

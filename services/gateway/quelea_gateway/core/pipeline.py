@@ -151,7 +151,8 @@ class Pipeline:
             yield numbering.of_grounding(done.grounding, sources)
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
-        stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
+        # A generator may answer by quotes itself: then they are what was streamed.
+        stands_in = finished.reader != reader.reader and finished is not draft.finished
         answer = numbering.of_answer(_answer(question, done, finished, basis, clock), sources)
         offers = await self._offers(question, basis.retrieved.reading, done.declined)
         if offers and not question.may_fetch:

@@ -59,7 +59,7 @@ class Preparation:
         lines: What the model is shown.
         needs_model: More is asked than what the extractive reader has by construction.
         one_figure: Nothing but one figure is asked for.
-        is_account: A reason, or a yes or no: no figure decides which answer is better.
+        is_account: A reason, or a yes or no, and no figure: none decides which answer is better.
     """
 
     task: Task
@@ -87,7 +87,7 @@ def prepare(task: Task, tokens: int) -> Preparation:
         quoted,
         tuple(_shown(query, one) for one in kept),
         one_figure=_asks_one_figure(query),
-        is_account=query.reason or query.yes_no,
+        is_account=(query.reason or query.yes_no) and not query.wants_figure,
     )
 
 
@@ -187,8 +187,8 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
         return True
     said = _figures(sentence) - _figures(prepared.task.question)
     quoted = prepared.quoted
-    chosen, around = _chosen(quoted.lines[1]), find_figures(quoted.quotes[0].text)
-    if not said or not around:
+    chosen, around = _chosen(quoted.lines[1]), _figures(quoted.quotes[0].text)
+    if not said:
         return not (around and prepared.one_figure)
     if chosen and around & said:
         return bool(chosen & said)

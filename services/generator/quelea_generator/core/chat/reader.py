@@ -104,7 +104,7 @@ class ModelReader:
             return
         written: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
-        sureness: float | None = None
+        sureness = _Sureness()
         pieces, prompt = await self._start(task, fitted, model)
         thoughts, markers = ThoughtFilter(), MarkerFilter(prompt.numbers)
         async with contextlib.aclosing(pieces) as stream:
@@ -112,11 +112,10 @@ class ModelReader:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
                 completion_tokens = piece.completion_tokens or completion_tokens
-                sureness = _lowest(sureness, piece.sureness)
+                sureness.add(piece)
                 if text := markers.feed(strip_unseen(thoughts.feed(piece.text))):
                     written.append(text)
-                    yield Delta(text, sureness)
-                    sureness = None
+                    yield Delta(text, sureness.take())
         if text := markers.feed(strip_unseen(thoughts.finish())) + markers.finish():
             written.append(text)
             yield Delta(text)
@@ -185,8 +184,22 @@ class ModelReader:
         await self._chat.close()
 
 
-def _lowest(one: float | None, other: float | None) -> float | None:
-    return min((value for value in (one, other) if value is not None), default=None)
+class _Sureness:
+    """The lowest probability of a digit in the pieces since it was last taken, those of markers left out."""
+
+    def __init__(self) -> None:
+        self._in_marker = False
+        self._lowest: float | None = None
+
+    def add(self, piece: ChatPiece) -> None:
+        opened, closed = piece.text.rfind("["), piece.text.rfind("]")
+        was_open, self._in_marker = self._in_marker, opened > closed or (self._in_marker and closed < 0)
+        if piece.sureness is not None and not was_open and opened < 0:
+            self._lowest = min(piece.sureness, 1.0 if self._lowest is None else self._lowest)
+
+    def take(self) -> float | None:
+        lowest, self._lowest = self._lowest, None
+        return lowest
 
 
 async def _resume(first: ChatPiece, pieces: AsyncGenerator[ChatPiece, None]) -> AsyncGenerator[ChatPiece, None]:
