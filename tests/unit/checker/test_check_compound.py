@@ -20,7 +20,8 @@ JOINED = CheckPassage(
     header="Exxon Kestrel (XKS) · 10-Q · FY2025 Q2 · quarter ended June 30, 2025",
 )
 UPSTREAM = CheckPassage(
-    "(millions of dollars)\tThree Months Ended June 30,\n2025\t2024\nEarnings (loss)\nUnited States\t1,212\t2,430\nTotal\t5,402\t7,074",
+    "(millions of dollars)\tThree Months Ended June 30,\n2025\t2024\nEarnings (loss)\n"
+    "United States\t1,212\t2,430\nTotal\t5,402\t7,074",
     header="Exxon Kestrel (XKS) · 10-Q · FY2025 Q2 · quarter ended June 30, 2025 · UPSTREAM",
 )
 
@@ -34,8 +35,10 @@ def doubted(answer: str, *passages: CheckPassage) -> list[str]:
     [
         (
             SALES,
-            "Revenues grew at a compound annual rate of 9.9% from fiscal 2023 to fiscal 2025; in fiscal 2025 revenues grew 8.7%.",
-            "Revenues grew at a compound annual rate of 8.7% from fiscal 2023 to fiscal 2025; in fiscal 2025 revenues grew 9.9%.",
+            "Revenues grew at a compound annual rate of 9.9% from fiscal 2023 to fiscal 2025; "
+            "in fiscal 2025 revenues grew 8.7%.",
+            "Revenues grew at a compound annual rate of 8.7% from fiscal 2023 to fiscal 2025; "
+            "in fiscal 2025 revenues grew 9.9%.",
         ),
         (
             SALES,

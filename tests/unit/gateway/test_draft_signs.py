@@ -36,7 +36,9 @@ CHANGES = passage(
     "$ 123,636\t19%\nMarketing\t$ 800\t$ 900\t$ (100)\t(11)%",
     is_table=True,
 )
-OTHER = passage("(in millions)\nYear Ended December 31,\n2024\t2023\nRevenue\t$ 56,517\t$ 50,122", "Heron", is_table=True)
+OTHER = passage(
+    "(in millions)\nYear Ended December 31,\n2024\t2023\nRevenue\t$ 56,517\t$ 50,122", "Heron", is_table=True
+)
 EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER)
 
 
@@ -62,7 +64,10 @@ def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]
             "There was a loss from operations, which widened from {23,935 [1]} to {24,614 [1]}.",
             "There was a loss from operations, which widened from 23,935 million [1] to 24,614 million [1].",
         ),
-        ("Routers cost {467 [2]} and desktops {304 [2]}.", "Routers cost $467 million [2] and desktops $304 million [2]."),
+        (
+            "Routers cost {467 [2]} and desktops {304 [2]}.",
+            "Routers cost $467 million [2] and desktops $304 million [2].",
+        ),
         ("Inventory added {592 [2]}.", "Inventory added $592 million [2]."),
         ("Revenue grew ({19% [4]}).", "Revenue grew (19% [4])."),
     ],

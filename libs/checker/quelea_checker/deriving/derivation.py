@@ -164,7 +164,7 @@ def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fa
 
 
 def _is_of_its_year(claim: Claim, one: Fact, other: Fact) -> bool:
-    """The figure's own time is a year, and the two are of it and of the year before: other years are of other figures."""
+    """The figure's own time is a year, and the two are of it and the year before: others are of other figures."""
     own = {period.year for period in claim.periods}
     if len(own) != 1 or not is_ordered(one, other):
         return False

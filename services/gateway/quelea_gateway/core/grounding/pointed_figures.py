@@ -26,7 +26,8 @@ _RATE = re.compile(r"[%％]|percent|points?\b|times\b|days\b|[倍天]|百分点"
 _LEAST_DIGITS = 3
 _WAY_REACH = 40
 _WAY = re.compile(
-    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|a|an|another))? ?$|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
+    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
+    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
     re.IGNORECASE,
 )
 _THAN = re.compile(r" ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE)
@@ -57,7 +58,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ):
             continue
         if one.formula and "^" not in one.formula and says_compound(text, one.start, one.end):
-            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # the growth of a year, called a compound rate
+            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called a compound rate
         figures = [f for f in figures if f not in same]
         checked = _to_checked_figure(one, text, same)
         if one.elsewhere or one.moved * _said_to_move(text, one) < 0:
