@@ -58,7 +58,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ):
             continue
         if one.formula and "^" not in one.formula and says_compound(text, one.start, one.end):
-            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called a compound rate
+            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called compound
         figures = [f for f in figures if f not in same]
         checked = _to_checked_figure(one, text, same)
         if one.elsewhere or one.moved * _said_to_move(text, one) < 0:
@@ -80,7 +80,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
 
 
 def _said_to_move(text: str, one: DraftFigure) -> int:
-    """1 where the word right before or behind the figure says that it is a rise, -1 a fall: "fell by", "% more than"."""
+    """1 where the word right before or behind the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
     before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
     behind = _THAN.match(text, one.behind)
     word = (before[1] or before[2]) if before else behind[1] if behind else ""
