@@ -80,7 +80,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
 
 
 def _said_to_move(text: str, one: DraftFigure) -> int:
-    """1 where the word right before or behind the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
+    """1 where the word beside the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
     before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
     behind = _THAN.match(text, one.behind)
     word = (before[1] or before[2]) if before else behind[1] if behind else ""
