@@ -62,3 +62,14 @@ def test_the_first_of_a_period_is_shown_as_the_newest_document_comes_first() -> 
     found = [CompanyFigures("KST", frozenset(), {"sales": (YEAR, old)})]
     (line,) = compare(found, ComparisonQuery(("KST",), ("sales",)), 3).lines
     assert [cell.value if cell else None for cell in line.cells] == ["900"]
+
+
+def test_an_older_balance_is_of_the_same_length_and_one_within_the_year_of_the_other() -> None:
+    debt = replace(YEAR, concept="debt", statement="balance", period_start="", value="40")
+    older, inside = replace(debt, period_end="2029-12-31"), replace(debt, period_end="2031-06-30")
+    for stated, otherwise in ((older, frozenset()), (inside, frozenset({("KST", "debt")}))):
+        ends = frozenset({"2031-12-31", "2029-12-31"})
+        found = [CompanyFigures("KST", ends, {"sales": (YEAR,), "debt": (stated,)})]
+        grid = compare(found, ComparisonQuery(("KST",), ("sales", "debt")), 1)
+        assert grid.missing == (("KST", "debt"),)
+        assert grid.otherwise == otherwise

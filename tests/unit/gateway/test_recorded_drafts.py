@@ -3,7 +3,8 @@
 `recorded/drafts.jsonl` has passages as searches of a running Quelea brought them (filings of Amazon, Exxon Mobil,
 HubSpot and Salesforce from EDGAR; 安靠智电's annual report from cninfo; notes of `samples/reports`, whose licence is
 there), and drafts on them, written by hand as the prompts ask, with what is to be shown. `unsupported` are the figures
-that must be said to be in no passage; `fails` says why a draft does not come out yet.
+that must be said to be in no passage (or the answer is declined);
+`companies` are those that the question compares; `fails` says why a draft does not come out yet.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ async def read(recorded: dict[str, Any], *, strict: bool = False) -> ReviewedAns
         evidence=evidence,
         enough=True,
         strict=strict,
+        companies=tuple(recorded.get("companies", ())),
         sources=Sources(evidence),
     )
     return await review(_Checker(), ReaderAnswer(recorded["draft"], (), Finished("stop", "openai", "by hand")), basis)

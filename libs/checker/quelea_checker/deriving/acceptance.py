@@ -89,6 +89,8 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
         return False  # how a share grew is told in points
     if attempt.form != "ratio":
         return True
+    if not attempt.percent and claim.figure.currency and claim.figure.scale and facts[0].unit == facts[1].unit:
+        return False  # an amount divided by another is no amount
     # a share is no share of a share
     return not (attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts))
 

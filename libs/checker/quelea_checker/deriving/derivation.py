@@ -77,7 +77,7 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     if budget.figures < 0 or budget.left <= 0:
         return None
     groups = find_relevant_groups(claim, evidence)
-    if not asked and (claim.figure.digits <= LEAST or claim.figure.negative):
+    if not asked and not claim.is_compound and (claim.figure.digits <= LEAST or claim.figure.negative):
         return None
     asked = asked or _UNSAID
     if claim.figure.kind == "percent" and "growth" not in asked and ("change" in asked or claim.figure.digits >= LEAST):
@@ -151,7 +151,7 @@ def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fa
         years = {p.year for p in claim.all_periods if p.year} or {1}
         if not a and not b:
             return
-        if len(years) > 1 and not (a and b and len(a | b) > 1):
+        if len(years) > 1 and not (a and b and len(a | b) > 1) and not _is_of_its_year(claim, one, other):
             return
         newer = a if is_ordered(one, other) and is_later(one, other) else b
         if len(years) == 1 and is_ordered(one, other) and not newer:
@@ -161,6 +161,18 @@ def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fa
     else:
         yield one, other
         yield other, one
+
+
+def _is_of_its_year(claim: Claim, one: Fact, other: Fact) -> bool:
+    """The figure's own time is a year, and the two are of it and the year before: others are of other figures."""
+    own = {period.year for period in claim.periods}
+    if len(own) != 1 or not is_ordered(one, other):
+        return False
+    newer, older = (one, other) if is_later(one, other) else (other, one)
+    return newer.latest_date == (*own, *newer.latest_date[1:]) and older.latest_date == (
+        newer.latest_date[0] - 1,
+        *newer.latest_date[1:],
+    )
 
 
 def _choose_periods(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:

@@ -27,6 +27,8 @@ _FAMILIES = (
 )
 _MILLION = Decimal(10) ** 6
 _IN_FULL = Decimal(10) ** 7
+_LEAST_WHOLE = 3
+"""Digits of a whole amount whose scale is asked for."""
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
 _HAIR = Decimal("0.005")
@@ -121,6 +123,9 @@ def find_multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
         return () if figure.currency and not fact.figure.currency else (ONE,)  # a count of shares, printed in full
     if fact.figure.scale is not None or figure.kind != "number" or fact.figure.kind != "number":
         return (ONE,)
+    whole = figure.currency and figure.step >= ONE and fact.figure.digits >= _LEAST_WHOLE
+    if figure.scale is None and whole and min(scales, default=ONE) > ONE:
+        return scales  # "$5,402" is not 5,402 in a table in millions; a price has cents
     if figure.scale is None:
         return (ONE, *(s for s in scales if s != ONE))
     return scales or (figure.scale, ONE, *(s for s in _UNKNOWN if s != figure.scale))

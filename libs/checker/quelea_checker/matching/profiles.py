@@ -142,7 +142,7 @@ def _after_break(text: str) -> str:
 
 
 def _find_cut(between: str, first: Figure) -> int:
-    """Where the words of the second of two figures begin. "$6 million of income on $23 million of sales": behind "on"."""
+    """Where the words of the second of two figures begin: of "$6 million of income on $23 million", behind "on"."""
     if first.kind == "number" and (own := _OF.match(between)) and distinctive_terms(own[0]):
         return own.end()
     match = _JOIN.search(between)

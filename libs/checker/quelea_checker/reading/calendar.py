@@ -221,7 +221,6 @@ class Fiscal:
             return (Period(0, 0, year, quarter=self.quarter, months=3, fiscal=True),)
         return ()
 
-
     def _year_of_head(self, text: str) -> tuple[Period, ...]:
         """The year that a column of an annual report is of: of 上期发生额 the one before it."""
         if not self.month or _CHANGED.search(text):

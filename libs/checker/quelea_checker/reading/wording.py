@@ -67,7 +67,8 @@ _SPENT = (
 )
 _NEGATIVE = re.compile("|".join(down for _, down in _AXES.values()) + f"|{_SPENT}")
 _PAID = re.compile(
-    r"^\W*(?:payments?|purchases?|repayments?|principal repayments?|repurchases?|dividends? paid|cash paid|acquisitions?"
+    r"^\W*(?:payments?|purchases?|repayments?|principal repayments?|repurchases?|dividends? paid|cash paid"
+    r"|acquisitions?"
     r"|additions to|capital expenditures?|common stock repurchased|cost of|interest expense|provision for|less:?"
     r"|支付|购买|购建|偿还|分配|减[:：])"
 )

@@ -357,9 +357,21 @@ def test_a_result_of_years_that_a_dash_joins_is_of_both():
     assert verdict(COMPOUNDED.format("9.94%"), computed(output)) == ("supported", 2)
 
 
+def test_a_compound_rate_and_a_years_growth_are_not_exchanged_though_code_printed_both():
+    output = f"{REVENUE}\n{COMPOUND}\nRevenue growth fiscal 2025: 8.7156 %"
+    assert verdict(COMPOUNDED.format("9.94%"), computed(output)) == ("supported", 2)
+    assert verdict(COMPOUNDED.format("8.72%"), computed(output))[0] in ("contradicted", "not_found")
+
+
+def test_a_compound_rate_whose_line_names_no_years_is_supported():
+    output = f"{REVENUE}\nRevenue CAGR: 9.9407 %"
+    assert verdict(COMPOUNDED.format("9.94%"), computed(output)) == ("supported", 2)
+
+
 def test_a_compound_rate_that_was_typed_or_made_up_is_not_supported():
-    typed = computed(f"{REVENUE}\n{COMPOUND}", traced=REVENUE)
-    assert verdict(COMPOUNDED.format("9.94%"), typed) == ("not_traced", 2)
+    typed = computed(f"{REVENUE}\n{COMPOUND.replace('9.9407', '12.34')}", traced=REVENUE)
+    assert verdict(COMPOUNDED.format("12.34%"), typed) == ("not_traced", 2)
+    assert verdict(COMPOUNDED.format("9.94%"), typed) == ("derived", 1)  # from the passage's own revenues
     assert verdict(COMPOUNDED.format("12.34%"), computed(f"{REVENUE}\n{COMPOUND}"))[0] in ("contradicted", "not_found")
 
 

@@ -51,6 +51,8 @@ class Source:
         quote: The row up to it, or the phrase.
         change: It stands in a column of changes.
         date: (year, month, day) at which its column ends, 0 where not known.
+        part: The heading over its row: "AWS" over "Operating income".
+        parts: Of rows of the same table with the same label, the other headings.
     """
 
     value: Decimal
@@ -63,6 +65,15 @@ class Source:
     counted: str = ""
     change: bool = False
     date: tuple[int, int, int] = (0, 0, 0)
+    part: str = ""
+    parts: tuple[str, ...] = ()
+
+    def is_of_another(self, said: str) -> bool:
+        """The words name another part that the table has the same row of, and not this one."""
+        terms = content_terms(said)
+        own = content_terms(self.part)
+        others = [content_terms(part) - own for part in self.parts]
+        return bool(own) and not own & terms and any(other and other <= terms for other in others)
 
     @property
     def row(self) -> tuple[int, int]:
@@ -247,6 +258,8 @@ class Sources:
             quote=_quote(passage, number, start, end) if fact.table >= 0 else _phrase(passage, number, start, end),
             change=fact.change,
             date=fact.latest_date,
+            part=chosen.part,
+            parts=chosen.parts,
         )
 
 
@@ -257,6 +270,8 @@ class _Printed:
     number: Decimal
     fact: Fact
     label: str
+    part: str = ""
+    parts: tuple[str, ...] = ()
 
 
 def mend_number(text: str, number: Decimal) -> str:
@@ -278,10 +293,17 @@ def mend_number(text: str, number: Decimal) -> str:
 def _facts_of(passages: Sequence[Passage]) -> dict[int, list[_Printed]]:
     found: dict[int, list[_Printed]] = {}
     evidence = Evidence([to_check(passage) for passage in passages])
+    parts: dict[tuple[int, frozenset[str]], dict[str, None]] = {}
+    for group in evidence.groups:
+        if group.table >= 0:
+            parts.setdefault((group.table, group.name), {})[group.section] = None
     for fact in evidence.facts:
         if match := _NUMBER.search(fact.figure.text):
-            label = _shorten(evidence.groups[fact.group].label or fact.words)
-            found.setdefault(fact.passage + 1, []).append(_Printed(_decimal(match[0]), fact, label))
+            group = evidence.groups[fact.group]
+            label = _shorten(group.label or fact.words)
+            others = tuple(part for part in parts.get((group.table, group.name), ()) if part != group.section)
+            one = _Printed(_decimal(match[0]), fact, label, group.section, others)
+            found.setdefault(fact.passage + 1, []).append(one)
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
-from quelea_checker.reading.wording import find_direction, find_level_sign
+from quelea_checker.reading.wording import find_direction, find_level_sign, is_negative
 from quelea_fintext.amount_format import SCALE_WORDS, write_amount
 from quelea_fintext.quantities import SCALES
 
@@ -19,8 +19,10 @@ from quelea_gateway.core.draft.arithmetic import Amount, Calculation, Unresolved
 from quelea_gateway.core.draft.notation import (
     CALCULATES,
     Constant,
+    Expression,
     Group,
     Malformed,
+    Operation,
     Pointer,
     expression_before_words,
     parse_group,
@@ -87,6 +89,8 @@ class DraftFigure:
         figure: As an answer carries it; None: it came to nothing, and the text says so.
         formula: "= (81,797 − 82,959) / 82,959"; empty of what is printed so.
         quotes: Of the operands, one for each marker.
+        moved: 1 of a change upwards, -1 of one downwards, as its columns tell; 0 where they do not.
+        elsewhere: It is of another part of the company than the sentence names.
     """
 
     said: str
@@ -96,6 +100,8 @@ class DraftFigure:
     figure: AnswerFigure | None = None
     formula: str = ""
     quotes: tuple[Quote, ...] = ()
+    moved: int = 0
+    elsewhere: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -238,6 +244,8 @@ class DraftWriter:
                 figure=self._record(amount, formula, sources),
                 formula=f"= {printed}" if printed else "",
                 quotes=quotes,
+                moved=_moved(group, sources),
+                elsewhere=bool(formula) and all(one.is_of_another(context) for one in sources),
             )
         )
         self._show(f"{said}{space}{markers}", shown)
@@ -335,6 +343,30 @@ def write_draft(text: str, sources: Sources, language: str) -> tuple[str, tuple[
     writer = DraftWriter(sources, language)
     shown = writer.feed(text) + writer.finish()
     return shown, tuple(writer.figures)
+
+
+def _moved(group: Group, sources: Sequence[Source]) -> int:
+    """Which way a figure went that is a change: of a column of changes, or of two times of one row."""
+    if any(is_negative(one.operand.label) or one.value <= 0 for one in sources if len(sources) > 1 or not one.change):
+        return 0
+    if group.pointer:
+        one = sources[0]
+        return (1 if one.value > 0 else -1) if one.change and not is_negative(one.operand.label) else 0
+    if len(sources) != 2 or sources[0].row != sources[1].row or 0 in (sources[0].date[0], sources[1].date[0]):
+        return 0
+    old, new = sorted(sources, key=lambda one: one.date)
+    if old.date == new.date or not _is_change(group.expression):
+        return 0
+    return 1 if new.value > old.value else -1
+
+
+def _is_change(expression: Expression) -> bool:
+    """A difference, alone or divided."""
+    if not isinstance(expression, Operation):
+        return False
+    if expression.sign == "/":
+        return _is_change(expression.left)
+    return expression.sign == "-" and isinstance(expression.left, Pointer) and isinstance(expression.right, Pointer)
 
 
 def _significant(value: Decimal) -> Decimal:

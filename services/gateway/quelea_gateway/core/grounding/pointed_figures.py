@@ -12,7 +12,7 @@ from quelea_checker.model import FigureVerdict
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
-from quelea_checker.reading.wording import says_compound
+from quelea_checker.reading.wording import find_direction, says_compound
 
 from quelea_gateway.core.answers.evidence import figures_of
 from quelea_gateway.core.answers.numbers import find_numbers
@@ -24,6 +24,13 @@ _SLOT = re.compile(r"\{(\d+)\}")
 _RATES = frozenset({"percent", "points", "times", "days"})
 _RATE = re.compile(r"[%％]|percent|points?\b|times\b|days\b|[倍天]|百分点", re.IGNORECASE)
 _LEAST_DIGITS = 3
+_WAY_REACH = 40
+_WAY = re.compile(
+    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
+    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
+    re.IGNORECASE,
+)
+_THAN = re.compile(r" ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE)
 
 
 def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
@@ -51,9 +58,12 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ):
             continue
         if one.formula and "^" not in one.formula and says_compound(text, one.start, one.end):
-            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # the growth of a year, called a compound rate
+            one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called compound
         figures = [f for f in figures if f not in same]
-        figures.append(_to_checked_figure(one, text, same))
+        checked = _to_checked_figure(one, text, same)
+        if one.elsewhere or one.moved * _said_to_move(text, one) < 0:
+            checked = replace(checked, verdict="contradicted", passage=None, passages=(), formula="")
+        figures.append(checked)
     figures.sort(key=lambda figure: figure.start)
     sentences = [_settle_sentence(s, report, figures, pointed) for s in sentences]
     inside = [(one.start, one.behind) for one in pointed if one.behind > one.end]
@@ -67,6 +77,14 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ),
     )
     return Report(tuple(sentences), tuple(figures), markers)
+
+
+def _said_to_move(text: str, one: DraftFigure) -> int:
+    """1 where the word beside the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
+    before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
+    behind = _THAN.match(text, one.behind)
+    word = (before[1] or before[2]) if before else behind[1] if behind else ""
+    return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
 
 
 def _is_base_from_its_row(
