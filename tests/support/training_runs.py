@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 from click.testing import Result
+from quelea_training.checkpoints import last_checkpoint
 from quelea_training.cli import app
-from quelea_training.long_runs import last_checkpoint
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 

@@ -1,4 +1,4 @@
-"""What every training here keeps to: checkpoints that no kill spoils, a clock, early stopping, a word about memory.
+"""What every training here keeps to: a clock, checkpoints, early stopping, a word about memory.
 
 In a run of several processes (`accelerate launch`) the first alone writes and speaks, and all end together.
 """
@@ -6,10 +6,8 @@ In a run of several processes (`accelerate launch`) the first alone writes and s
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,10 +17,7 @@ import torch
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.plots import new_figure
 from quelea_evaluation.reports.store import write_json
-from safetensors.torch import load_file, save_file
 from tensorboardX import SummaryWriter
-from torch import distributed
-from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import (
     PrinterCallback,
@@ -34,14 +29,21 @@ from transformers import (
     set_seed,
 )
 
+from quelea_training.checkpoints import (
+    BEST,
+    CHECKPOINTS,
+    PROGRESS,
+    STATE,
+    WEIGHTS,
+    MovingWeights,
+    last_checkpoint,
+)
+from quelea_training.processes import any_process, is_first, only_first
 from quelea_training.recipe import BaseRecipe
 
-WEIGHTS = "trained.safetensors"
-BEST = "best.safetensors"
-CHECKPOINTS = "checkpoints"
 _KEPT = 2
 """Checkpoints that stay."""
-_LOGS, _PROGRESS, _STATE = "logs", "progress.json", "trainer_state.json"
+_LOGS = "logs"
 _SAY_EVERY = 15.0
 _LEAST_RATE = 0.05
 
@@ -100,73 +102,6 @@ class OutOfMemory(BadInput):
     """A step does not fit; the message says which setting to lower."""
 
 
-class MovingWeights:
-    """The weights of a model that are trained, kept as one file.
-
-    Args:
-        trained: Whose.
-    """
-
-    def __init__(self, trained: torch.nn.Module) -> None:
-        self._trained = trained
-
-    def moving(self) -> dict[str, torch.Tensor]:
-        """By their names; they are the model's own memory."""
-        return {name: one for name, one in self._trained.named_parameters() if one.requires_grad}
-
-    def save(self, file: Path) -> None:
-        """Write them; the file is whole or not there. In a run of several processes all must call; the first writes."""
-        weights = {name: _whole(one) for name, one in self.moving().items()}
-        if not is_first():
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_suffix(".part")
-        save_file({name: one.detach().contiguous().cpu().clone() for name, one in weights.items()}, scratch)
-        scratch.replace(file)
-
-    def load(self, file: Path) -> None:
-        """Take them back.
-
-        Raises:
-            BadInput: The file is of another model or recipe.
-        """
-        kept, mine = load_file(file), self.moving()
-        if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in mine.items()}:
-            raise BadInput(f"{file} has weights of another model or recipe; choose another folder")
-        with torch.no_grad():
-            for name, one in mine.items():
-                value = kept[name].to(one.device, one.dtype)
-                if isinstance(one, DTensor):
-                    value = distribute_tensor(value, one.device_mesh, one.placements)
-                one.copy_(value)
-
-
-def _whole(weight: torch.Tensor) -> torch.Tensor:
-    """A weight whose parts several processes hold, gathered; all must call."""
-    return weight.full_tensor() if isinstance(weight, DTensor) else weight
-
-
-def names_of(folders: Sequence[Path]) -> dict[Path, str]:
-    """A name for each folder, for reports: its own, or its whole path where another has the same."""
-    same = Counter(one.name for one in folders)
-    return {one: one.name if same[one.name] == 1 else str(one) for one in folders}
-
-
-def is_first() -> bool:
-    """Whether this process is the only one, or the first of several."""
-    return int(os.environ.get("RANK", "0")) == 0
-
-
-def only_first(say: Callable[[str], None]) -> Callable[[str], None]:
-    """Of several processes the first alone speaks."""
-    return say if is_first() else lambda _: None
-
-
-def is_spread() -> bool:
-    """Whether the model is spread over the processes (FSDP)."""
-    return os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true"
-
-
 def rate_at(done: float, warm_up: float) -> float:
     """Of the highest learning rate, 0 to 1: a rise over the share `warm_up` of the work, then a fall to nothing.
 
@@ -176,23 +111,6 @@ def rate_at(done: float, warm_up: float) -> float:
     """
     risen = min(max(done / warm_up, _LEAST_RATE), 1.0) if warm_up else 1.0  # the first step moves, too
     return max(risen * (1.0 - done), 0.0)
-
-
-def last_checkpoint(out: Path) -> Path | None:
-    """The newest checkpoint that is whole: its state, which is written after the weights, can be read."""
-    found = [
-        (int(one.name.rpartition("-")[2]), one)
-        for one in (out / CHECKPOINTS).glob("checkpoint-*")
-        if one.name.rpartition("-")[2].isdecimal()
-    ]
-    for _, one in sorted(found, reverse=True):
-        try:
-            json.loads((one / _STATE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if (one / WEIGHTS).is_file() and (one / _PROGRESS).is_file():
-            return one
-    return None
 
 
 def train(
@@ -244,7 +162,7 @@ def train(
         raise OutOfMemory(memory) from error
     finally:
         clock.close()
-    _any_process(False)  # all wait for the first, which writes the best weights
+    any_process(False)  # all wait for the first, which writes the best weights
     if clock.looks and (out / BEST).is_file():
         weights.load(out / BEST)
     return Trained(
@@ -384,9 +302,9 @@ class Clock(TrainerCallback):
         """
         state = TrainerState()
         if checkpoint is not None:
-            self.progress = Progress(**json.loads((checkpoint / _PROGRESS).read_text(encoding="utf-8")))
+            self.progress = Progress(**json.loads((checkpoint / PROGRESS).read_text(encoding="utf-8")))
             self._say(f"going on from {checkpoint.name}, after {self.progress.seconds / 60:.1f} minutes of work")
-            state = TrainerState.load_from_json(str(checkpoint / _STATE))
+            state = TrainerState.load_from_json(str(checkpoint / STATE))
             self._keep_best(checkpoint, state)
             self.why = self._ending(state)
         self._since = time.monotonic() - self.progress.seconds
@@ -409,7 +327,7 @@ class Clock(TrainerCallback):
         del args
         at = time.monotonic()
         self.progress.seconds = at - self._since
-        over = _any_process(bool(self._budget.minutes) and self.share() >= 1)
+        over = any_process(bool(self._budget.minutes) and self.share() >= 1)
         if over:  # by another's clock, perhaps
             self.progress.seconds = max(self.progress.seconds, self._budget.minutes * 60)
         last = over or state.global_step >= state.max_steps
@@ -436,7 +354,7 @@ class Clock(TrainerCallback):
         del control
         if is_first():
             folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
-            write_json(folder / _PROGRESS, asdict(self.progress))
+            write_json(folder / PROGRESS, asdict(self.progress))
             self._keep_best(folder, state)
 
     def _keep_best(self, checkpoint: Path, state: TrainerState) -> None:
@@ -483,16 +401,6 @@ class Clock(TrainerCallback):
             f"step {state.global_step} of {state.max_steps}{shown}, {pace:.1f} s a step, "
             f"{max(left, 0) / 60:.0f} min left"
         )
-
-
-def _any_process(flag: bool) -> bool:
-    """Whether it is so in one of the processes: clocks differ, and one that ends alone leaves the others waiting."""
-    if not (distributed.is_available() and distributed.is_initialized()):
-        return flag
-    device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
-    said = torch.tensor(float(flag), device=device)
-    distributed.all_reduce(said, distributed.ReduceOp.MAX)
-    return bool(said.item())
 
 
 def _is_memory(error: BaseException) -> bool:

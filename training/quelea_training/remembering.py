@@ -89,12 +89,12 @@ class Remembering:
         states = self._begin(input_ids=ids[None], token_type_ids=types[None])
         for step in self._through:
             states = step(states, None)
-        states = states[0]
-        size = states.numel() * states.element_size()
+        alone: Tensor = states[0]
+        size = alone.numel() * alone.element_size()
         if size <= self._room:
             self._room -= size
-            self._known[key] = states
-        return states
+            self._known[key] = alone
+        return alone
 
 
 def remember(model: Any, moving: int, most: int, say: Callable[[str], None]) -> Remembering | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -12,13 +13,29 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.inputs import BadInput
-from quelea_evaluation.reports.store import RunFolder, git_commit, write_json
+from quelea_evaluation.reports.store import RunFolder, git_commit, hash_file, write_json
 
-from quelea_training.long_runs import Budget, Trained, draw_log, is_first, is_spread
+from quelea_training.checkpoints import processes_of
+from quelea_training.long_runs import Budget, Trained, draw_log
+from quelea_training.processes import is_first, is_spread
 from quelea_training.recipe import BaseRecipe
 
 REPORT, LOSS = "report.json", "loss.png"
 _PACKAGES = ("quelea-training", "torch", "transformers", "accelerate")
+
+
+def names_of(folders: Sequence[Path]) -> dict[Path, str]:
+    """A name for each folder, for reports: its own, or its whole path where another has the same."""
+    same = Counter(one.name for one in folders)
+    return {one: one.name if same[one.name] == 1 else str(one) for one in folders}
+
+
+def hash_base(folder: Path) -> str:
+    """Of the weights that an encoder, or what is made from one, begins with. Raises BadInput where there are none."""
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise BadInput(f"{folder} has no model.safetensors; name an encoder with --base")
+    return hash_file(weights)
 
 
 @dataclass(frozen=True)
@@ -116,8 +133,11 @@ def begin(
     settings = {name: value for name, value in recipe.as_row().items() if name not in free}
     settings |= watched or {}
     settings["processes"] = int(os.environ.get("WORLD_SIZE", "1"))  # each takes a batch, so a step is of other examples
+    absent: dict[str, Any] = {"processes": processes_of(out)}  # of a run from before these were kept
+    if "anchor" in settings:
+        absent["anchor"] = 0.0
     notes = {"minutes": budget.minutes, "threads": budget.threads}
-    with RunFolder(out, kind, settings, data, notes, absent={"processes": 1}) as folder:
+    with RunFolder(out, kind, settings, data, notes, absent=absent) as folder:
         if "finished" in folder.manifest:
             raise BadInput(f"{out} holds a finished run; choose another folder, or remove it")
         yield Run(out, base, data, recipe, budget, commit, folder)

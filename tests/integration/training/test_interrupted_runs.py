@@ -10,8 +10,9 @@ import pytest
 import torch
 from quelea_evaluation.reports.store import BadRun, read_manifest, write_json
 from quelea_training import long_runs, runs
+from quelea_training.checkpoints import BEST, MovingWeights, last_checkpoint, processes_of
 from quelea_training.encoder import running
-from quelea_training.long_runs import BEST, Budget, Look, MovingWeights, PacedTrainer, Trained, usual_arguments
+from quelea_training.long_runs import Budget, Look, PacedTrainer, Trained, usual_arguments
 from quelea_training.recipe import BaseRecipe
 from safetensors.torch import load_file
 from transformers import TrainingArguments
@@ -158,6 +159,23 @@ def test_a_run_from_before_processes_were_counted_goes_on(tmp_path: Path) -> Non
         manifest = read_manifest(tmp_path)
         manifest["settings"].pop("processes", None)
         write_json(tmp_path / "manifest.json", manifest)
+
+
+def test_a_run_of_two_processes_from_before_they_were_counted_is_not_one_of_one(tmp_path: Path) -> None:
+    run(tmp_path)
+    last = last_checkpoint(tmp_path)
+    assert last is not None
+    assert processes_of(tmp_path) == 1
+    (last / "rng_state.pth").rename(last / "rng_state_0.pth")
+    (last / "rng_state_1.pth").touch()
+    with runs.begin("some-training", tmp_path, "base", {"base": "1"}, RECIPE, Budget()):
+        pass
+    manifest = read_manifest(tmp_path)
+    manifest["settings"].pop("processes")
+    write_json(tmp_path / "manifest.json", manifest)
+    begin = runs.begin("some-training", tmp_path, "base", {"base": "1"}, RECIPE, Budget())
+    with pytest.raises(BadRun, match="processes was 2, is 1"), begin:
+        pass
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])

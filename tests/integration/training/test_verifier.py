@@ -12,7 +12,7 @@ from quelea_cli.stack.home import Home
 from quelea_embedder.adapters.cross_encoder import SentenceTransformerCrossEncoder
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
-from quelea_training import long_runs
+from quelea_training import long_runs, runs
 from quelea_training.long_runs import Budget
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
@@ -161,4 +161,4 @@ def test_balanced_accuracy_counts_labels_alike() -> None:
 
 def test_folders_of_one_name_are_told_apart() -> None:
     one, other, third = Path("a/pairs"), Path("b/pairs"), Path("c/more")
-    assert long_runs.names_of([one, other, third]) == {one: "a/pairs", other: "b/pairs", third: "more"}
+    assert runs.names_of([one, other, third]) == {one: "a/pairs", other: "b/pairs", third: "more"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from quelea_evaluation.inputs import BadInput
-from quelea_training.encoder.examples import benches, load, rows
+from quelea_training.encoder.examples import anchors, benches, load, rows
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.pairs import making
 from quelea_training.pairs.making import Made, Plan
@@ -68,9 +68,37 @@ def test_a_bench_has_its_right_passages_and_those_with_the_same_words(tmp_path: 
     assert "h" in {one.id for one in few.passages}
 
 
+def test_every_passage_that_answers_is_right_and_among_those_to_choose_from(tmp_path: Path) -> None:
+    others = [passage(f"o{at}", document=f"o{at}", text=f"Number {at}") for at in range(20)]
+    held = pair("s", H, split="test", also=("b",))
+    material = load([folder(tmp_path, [A, B, H, *others], [pair("q", A), pair("r", A), held])])
+    (bench,) = benches(material, "test", most=5)
+    assert bench.right() == [frozenset({"h", "b"})]
+    assert {"h", "b"} <= {one.id for one in bench.passages}
+
+
+def test_anchors_are_texts_of_training_alone_taken_again_and_again(tmp_path: Path) -> None:
+    copied = passage("k", document="k", text="This  is HELD out.")
+    sister = passage("s", document="s", company="Acme", text="Of a company that is held out.")
+    acme = passage("m", document="m", company="Acme", text="Also of it.")
+    long = passage("l", document="l", text="word " * 100)
+    tested = folder(tmp_path / "mine", [A, B, H], [pair("q", A), pair("r", B), pair("held", H, split="test")])
+    other = folder(
+        tmp_path / "other", [C, copied, sister, acme, long], [pair("why", C), pair("developed", acme, split="dev")]
+    )
+    found = anchors([other], load([tested]), 5, 0)
+    assert found["query"] == ["why"] * 5
+    assert {text[:20] for text in found["passage"]} == {C.text[:20], long.text[:20]}
+    assert all(len(text) <= 160 for text in found["passage"])
+    with pytest.raises(BadInput, match="no passage is left beside what is held out"):
+        anchors([folder(tmp_path / "none", [acme], [pair("why", acme)])], load([tested, other]), 5, 0)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        ({"anchor": -1.0}, "--anchor-weight must be 0 or more"),
+        ({"anchor": 1.0, "chunk": 4}, "--chunk does not go with --anchor"),
         ({"tune": "last"}, "--tune must be lora, full or last:N"),
         ({"tune": "last:0"}, "--tune must be"),
         ({"objective": "other"}, "--objective must be one of infonce, weaverbird"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from quelea_evaluation.omni.questions.model import Passage as Cited
 from quelea_evaluation.omni.questions.model import Question, Turn
 from quelea_training.pairs import filters, from_model, making, review
 from quelea_training.pairs.from_documents import pairs_of
-from quelea_training.pairs.importers import load_source
+from quelea_training.pairs.importers import Asked, Source, load_source
 from quelea_training.pairs.making import Made, Plan, pairs_of_questions, pairs_of_source
-from quelea_training.pairs.model import Pairs, held_out, read_pairs, write_pairs
+from quelea_training.pairs.model import Pairs, Passage, held_out, read_pairs, write_pairs
 from quelea_training.pairs.splits import split, split_groups, split_of
 from unit.training.made import pair, passage
 
@@ -240,6 +241,28 @@ def test_an_import_takes_the_passage_that_holds_the_answer(tmp_path: Path) -> No
         load_source("nothing", tmp_path)
     with pytest.raises(BadInput, match="say where with --data"):
         load_source("docugami", tmp_path)
+
+
+def test_a_figure_is_right_wherever_its_row_stands_in_the_document() -> None:
+    def holds(one: Passage) -> bool:
+        return "81,797" in one.encoded
+
+    stored = [
+        passage("income", text="2023\t2022\nTotal net sales:\t81,797\t82,959", is_table=True),
+        passage("segments", start=20, text="Quarter\t2023\nTotal net sales\t81,797", is_table=True),
+        passage("other row", start=40, text="Segments\t81,797", is_table=True),
+        passage("elsewhere", document="d2", text="Total net sales\t81,797", is_table=True),
+        passage("no figure", start=60, text="Total net sales\t5", is_table=True),
+    ]
+    asked = Asked("What were total net sales in 2023 and 2022?", "figure", frozenset({"x", "y"}), holds, by_figure=True)
+    source = Source("docugami", "MIT", (), (asked,))
+    passages = {one.id: one for one in stored}
+    (made,) = pairs_of_source(source, {"x": "d1", "y": "d2"}, passages).pairs
+    assert (made.passage, made.also) == ("income", ("segments",))
+    (loose,) = pairs_of_source(
+        Source("tatqa", "CC", (), (replace(asked, by_figure=False),)), {"x": "d1", "y": "d2"}, passages
+    ).pairs
+    assert loose.also == ()
 
 
 def test_convfinqas_conversations_of_one_page_share_its_document(tmp_path: Path) -> None:

@@ -151,7 +151,8 @@ def anchors(folders: Sequence[Path], material: Material, count: int, seed: int) 
     queries = [pair.query for each in found for pair in each.of("train")]
     chance = np.random.default_rng(seed)
     drawn: dict[Kind, list[str]] = {}
-    for kind, of_kind in (("query", queries), ("passage", passages)):
+    texts_of: dict[Kind, list[str]] = {"query": queries, "passage": passages}
+    for kind, of_kind in texts_of.items():
         if not of_kind:
             raise BadInput(f"--anchor {' '.join(map(str, folders))}: no {kind} is left beside what is held out")
         order = chance.permutation(len(of_kind))[:_ANCHORS]

@@ -20,8 +20,9 @@ from quelea_training.encoder.measures import K, best, score, similarities
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
 from quelea_training.encoder.training import LOOK, train
-from quelea_training.long_runs import Budget, is_first, names_of, only_first
+from quelea_training.long_runs import Budget
 from quelea_training.pairs.model import PAIRS
+from quelea_training.processes import is_first, only_first
 
 KIND = "encoder-training"
 _PACKAGES = ("sentence-transformers", "peft", "openvino")
@@ -57,12 +58,9 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     """
     say = only_first(say)
     material = load(order.pairs, order.tested)
-    weights = order.base / "model.safetensors"
-    if not weights.is_file():
-        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     data = {f"pairs {folder}": hash_file(folder / PAIRS) for folder in (*order.pairs, *order.tested)}
     data |= {f"anchor {folder}": hash_file(folder / PAIRS) for folder in order.anchors}
-    data["base"] = hash_file(weights)
+    data["base"] = runs.hash_base(order.base)
     watched: dict[str, Any] = {"test_passages": order.test_passages, "dev_passages": order.dev_passages}
     watched |= {"tested": sorted(data[f"pairs {folder}"] for folder in order.tested)}
     # How much is in memory at once does not change what is learned.
@@ -85,8 +83,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say, anchors=held)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
-            "pairs": {name: data[f"pairs {one}"] for one, name in names_of(order.pairs).items()},
-            "tested": {name: data[f"pairs {one}"] for one, name in names_of(order.tested).items()},
+            "pairs": {name: data[f"pairs {one}"] for one, name in runs.names_of(order.pairs).items()},
+            "tested": {name: data[f"pairs {one}"] for one, name in runs.names_of(order.tested).items()},
         }
         if mine.folder is None:
             return about

@@ -15,10 +15,10 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Router
 from transformers.utils.logging import disable_progress_bar
 
+from quelea_training.checkpoints import MovingWeights
 from quelea_training.encoder.examples import Kind
 from quelea_training.encoder.measures import Vectors
 from quelea_training.encoder.recipe import Recipe
-from quelea_training.long_runs import MovingWeights
 from quelea_training.remembering import Remembering, remember
 
 # Of loading weights: a second, and the lines about the work are ours.

@@ -21,6 +21,8 @@ Scores = NDArray[np.float32]
 class Recipe(BaseRecipe):
     """Settings of one training; an interrupted run is resumed only under the same."""
 
+    rate: float = 5e-4
+    """Highest learning rate: the head is new, and at 1e-4 it stays at chance for some hundred steps."""
     layers: int = 4
     """The last ones, which move together with the head; 0: every weight."""
     most: int = 6000

@@ -14,8 +14,9 @@ from quelea_evaluation.reports.store import hash_file, write_json
 
 from quelea_training import runs
 from quelea_training.encoder.examples import load
-from quelea_training.long_runs import Budget, names_of, only_first
+from quelea_training.long_runs import Budget
 from quelea_training.pairs.model import PAIRS, PASSAGES
+from quelea_training.processes import only_first
 from quelea_training.verifier import proof
 from quelea_training.verifier.examples import Example, counted, make, split_passages
 from quelea_training.verifier.recipe import Recipe
@@ -55,11 +56,10 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
     """
     say = only_first(say)
     material = load(order.pairs)
-    weights = order.base / "model.safetensors"
-    if not weights.is_file():
-        raise BadInput(f"{order.base} has no model.safetensors; name an encoder with --base")
     files = [(folder, name) for folder in order.pairs for name in (PAIRS, PASSAGES)]
-    data = {f"{name} {folder}": hash_file(folder / name) for folder, name in files} | {"base": hash_file(weights)}
+    data = {f"{name} {folder}": hash_file(folder / name) for folder, name in files} | {
+        "base": runs.hash_base(order.base)
+    }
     with runs.begin(KIND, order.out, order.base.name, data, recipe, budget) as mine:
         tested = proof.all_tested(order.data)
         if not tested:
@@ -81,7 +81,7 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         model.remember(order.remember, say)
         trained = train(model, examples, develop, recipe, budget, order.out, say)
         about = mine.account(trained, material.licences(), _PACKAGES) | {
-            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in names_of(order.pairs).items()},
+            "pairs": {name: data[f"{PAIRS} {one}"] for one, name in runs.names_of(order.pairs).items()},
             "examples": counted(examples),
         }
         if mine.folder is None:

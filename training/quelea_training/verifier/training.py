@@ -17,7 +17,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from quelea_training import long_runs
-from quelea_training.long_runs import Budget, Look, MovingWeights, PacedTrainer, Trained, usual_arguments
+from quelea_training.checkpoints import MovingWeights
+from quelea_training.long_runs import Budget, Look, PacedTrainer, Trained, usual_arguments
 from quelea_training.remembering import Remembering, remember
 from quelea_training.verifier.examples import Example
 from quelea_training.verifier.recipe import LABELS, Recipe, Scores

@@ -13,7 +13,7 @@ from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
 from quelea_evaluation.inputs import BadInput
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from quelea_training.long_runs import MovingWeights
+from quelea_training.checkpoints import MovingWeights
 from quelea_training.writer.recipe import Recipe
 
 ADAPTER = "default"

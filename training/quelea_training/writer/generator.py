@@ -28,7 +28,7 @@ _MOST_BYTES = 4_000_000
 class Limits:
     """How much the writer is shown and may write; the generator's settings of the same names."""
 
-    evidence_tokens: int = 900
+    evidence_tokens: int = 3000
     excerpt_tokens: int = 360
     """0: whole passages, as on GPUs; 360 is what `quelea up --reader llama` shows."""
     max_tokens: int = 200

@@ -13,7 +13,9 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import hash_file, write_whole
 
 from quelea_training import runs
-from quelea_training.long_runs import BEST, WEIGHTS, Budget, is_first, is_spread, last_checkpoint, names_of, only_first
+from quelea_training.checkpoints import BEST, WEIGHTS, last_checkpoint
+from quelea_training.long_runs import Budget
+from quelea_training.processes import is_first, is_spread, only_first
 from quelea_training.writer.base import Writer, unpack
 from quelea_training.writer.export import card, export
 from quelea_training.writer.model import SAMPLES, load
@@ -69,8 +71,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
         before = _before(order.out, writer, [encode(writer, one) for one in fit(writer, develop, recipe.max_tokens)])
         trained = train(writer, to_train, develop, recipe, budget, order.out, say)
         about = mine.account(trained, sorted(_licences(manifests)), _PACKAGES) | {
-            "samples": {name: data[f"samples {one}"] for one, name in names_of(order.samples).items()},
-            "tested": {name: data[f"samples {one}"] for one, name in names_of(order.tested).items()},
+            "samples": {name: data[f"samples {one}"] for one, name in runs.names_of(order.samples).items()},
+            "tested": {name: data[f"samples {one}"] for one, name in runs.names_of(order.tested).items()},
             "tasks": dict(Counter(one.task for one in to_train).most_common()),
             "measure": LOOK,
             "before": before,
