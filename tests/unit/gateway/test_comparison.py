@@ -62,3 +62,13 @@ def test_the_first_of_a_period_is_shown_as_the_newest_document_comes_first() -> 
     found = [CompanyFigures("KST", frozenset(), {"sales": (YEAR, old)})]
     (line,) = compare(found, ComparisonQuery(("KST",), ("sales",)), 3).lines
     assert [cell.value if cell else None for cell in line.cells] == ["900"]
+
+
+def test_a_balance_of_an_older_year_end_is_of_no_other_length() -> None:
+    """It is missing from the years that are shown; only a day within a year, or a quarter, is of another length."""
+    old = replace(YEAR, concept="debt", statement="balance", period_start="", period_end="2028-12-31")
+    ends = frozenset({YEAR.period_end, old.period_end})
+    query = ComparisonQuery(("KST",), ("sales", "debt"))
+    for one, otherwise in ((old, set()), (replace(old, period_end="2031-06-30"), {("KST", "debt")})):
+        grid = compare([CompanyFigures("KST", ends, {"sales": (YEAR,), "debt": (one,)})], query, 1)
+        assert (grid.missing, grid.otherwise) == ((("KST", "debt"),), otherwise)

@@ -122,7 +122,7 @@ def compare(found: Sequence[CompanyFigures], query: ComparisonQuery, most: int) 
         (group.company, concept)
         for group in found
         for concept, figures in group.figures.items()
-        if any(one.months in (0, other) for one in figures)
+        if any(one.months == other or (not one.months and one.period_end not in group.ends) for one in figures)
     )
     return Comparison(query.period, periods, tuple(lines), tuple(missing), otherwise.intersection(missing))
 
