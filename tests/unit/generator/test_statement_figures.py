@@ -189,3 +189,58 @@ def test_a_metric_of_what_is_left_of_a_year_says_which_part_each_operand_is_of()
 def test_a_sentence_has_the_label_without_its_numbering(label: str, said: str) -> None:
     figure = replace(STATED, operands=(replace(SALES, label=label),))
     assert written(figure, "zh") == f"Kestrel 截至2031年1月31日的年度（该公司2030财年）{said}为1,200百万美元[2]。"
+
+
+PARTS = "分产品\t营业收入\t毛利率\n拖船\t1,905,943,80 5.66\t33.36%\n产量\t9,384"
+
+
+def part(printed: str, column: str, value: str, unit: str) -> Figure:
+    start = PARTS.index(printed)
+    one = Operand(
+        3, start, start + len(printed), "拖船", "", value, unit, "2031-01-01", "2031-12-31", printed, "产品情况 分产品",
+        column,
+    )  # fmt: skip
+    return Figure("北岸船务", value, unit, "2031-01-01", "2031-12-31", (one,), formula="{0}")
+
+
+def test_what_is_told_of_a_part_is_one_line_as_printed() -> None:
+    figures = [
+        part("1,905,943,80 5.66", "营业收入", "1905943805.66", "CNY"),
+        part("33.36%", "毛利率", "33.36", "percent"),
+        part("9,384", "产量", "9384", "千米"),
+    ]
+    (line,) = write_figures(figures, (Evidence(3, PARTS, is_table=True),), "zh")
+    assert line.text == (
+        "北岸船务2031年分产品“拖船”：营业收入为1,905,943,805.66元[3]，毛利率为33.36%[3]，产量为9,384千米[3]。"
+    )
+    assert [quote.text for quote in line.quotes] == [
+        "拖船\t1,905,943,80 5.66", "拖船\t1,905,943,80 5.66\t33.36%", "产量\t9,384",
+    ]  # fmt: skip
+
+
+def of_company(company: str, value: str, end: str = "2031-01-31", months: str = "2030-02-01") -> Figure:
+    one = replace(SALES, value=value, period_end=end, period_start=months)
+    return replace(STATED, company=company, value=value, operands=(one,), period_end=end, period_start=months)
+
+
+def test_which_company_is_higher_is_said_of_one_time_alone() -> None:
+    two = [of_company("Kestrel", "1200000000"), of_company("Merlin", "1300000000")]
+    assert write_figures(two, EVIDENCE, "en")[-1].text == "Merlin's Net sales was higher than Kestrel's."
+    assert write_figures(two, EVIDENCE, "zh")[-1].text == "Merlin的Net sales高于Kestrel。"
+    three = [*two, of_company("Osprey", "1200000000")]
+    assert write_figures(three, EVIDENCE, "zh")[-1].text == "Net sales最高的是Merlin，其次是Kestrel和Osprey。"
+    even = [of_company("Kestrel", "5"), of_company("Merlin", "5")]
+    assert write_figures(even, EVIDENCE, "en")[-1].text == "Net sales was the same at Kestrel and Merlin."
+    for other in (
+        of_company("Merlin", "13", "2032-01-31", "2031-02-01"),
+        of_company("Merlin", "13", months="2030-11-01"),
+    ):
+        assert len(write_figures([two[0], other], EVIDENCE, "en")) == 2
+
+
+def test_amounts_in_the_unit_that_the_question_names() -> None:
+    (line,) = write_figures([STATED], EVIDENCE, "zh", "Kestrel的销售额是多少亿元？")
+    assert line.text.endswith("Net sales为12.00亿美元（1,200百万美元）[2]。")
+    for question in ("Kestrel的销售额是多少百万元？", "Kestrel在3亿元以上的销售额"):
+        (line,) = write_figures([STATED], EVIDENCE, "zh", question)
+        assert line.text.endswith("Net sales为1,200百万美元[2]。")

@@ -16,6 +16,7 @@ from quelea_generator.core.extractive.answer_text import opening, write_lines
 from quelea_generator.core.extractive.computing.calculation import compute_answer
 from quelea_generator.core.extractive.computing.statements import OPENING
 from quelea_generator.core.extractive.decline import find_decline, keep_named, lacks_qualifier
+from quelea_generator.core.extractive.offices import keep_holders
 from quelea_generator.core.extractive.opinions import opinion_asked
 from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, has_figure, score_candidates, states_item
@@ -102,6 +103,7 @@ def _answer(task: Task) -> Answer:
         )
     ranked = keep_named(query, keep_places(task.question, ranked))
     ranked = separate_parent_company(task.question, ranked, figure=query.wants_figure)
+    ranked = keep_holders(task.question, ranked)
     chosen = select(query, ranked, most=MOST_QUOTES)
     if lacks_qualifier(query, chosen):
         chosen = select(query, [one for one in ranked if not lacks_qualifier(query, [one])], most=MOST_QUOTES)

@@ -226,18 +226,21 @@ def _features(
     wider = sum(share * m for share, m in zip(shares, reached, strict=True))
     pairs = [pair for pair in query.pairs if f" {pair[0]} {pair[1]} " in one.own]
     wants = query.wants_figure
+    explains = _explains(query, row.cells if row else ())
     span = _span(query, text) if row is None else 0.0
     return {
         "coverage": coverage,
         "context": wider - coverage,
-        "precision": label_precision(query, one.own, one.words, one.abroad) if row and not query.reason else 0.0,
+        "precision": label_precision(query, one.own, one.words, one.abroad)
+        if row and (explains or not query.reason)
+        else 0.0,
         "exact": float(row is not None and not query.reason and not query.yes_no and has_all and _exact(query, one)),
         "pairs": min(1.0, len(pairs) / 3),
         "rank": 1 - one.rank / passages,
         "figure": float(wants and _DIGITS.search(shown) is not None),
         "kind": float(wants and _right_kind(query, shown, row.cells if row else ())),
-        "row": _row(query) if row else 0.0,
-        "reason": float(query.reason and row is None and _CAUSE.search(text) is not None),
+        "row": _row(query) if row and not explains else 0.0,
+        "reason": float(explains or (query.reason and row is None and _CAUSE.search(text) is not None)),
         "causes": _causes(query, one.own, text) if row is None else 0.0,
         "run": float(bool(one.span.rows)),
         "facts": float(row is None and _MONEY.search(text) is not None),
@@ -249,6 +252,11 @@ def _features(
         "hedge": float(row is None and _HEDGE.search(text) is not None),
         "foreseen": float(row is None and _foreseen(query, text)),
     }
+
+
+def _explains(query: Query, cells: Sequence[str]) -> bool:
+    """Whether a reason is asked for, and a cell of the row says one: the line's change, and what it is due to."""
+    return query.reason and any(_CAUSE.search(cell) for cell in cells)
 
 
 def _foreseen(query: Query, text: str) -> bool:

@@ -83,7 +83,7 @@ class AskedParts:
                 continue
             for measure in said.measures:
                 told = [one for one in own if _tells(one, measure, said)]
-                if not told:
+                if not told or (said.is_change and not any(_is_change(one) for one in told)):
                     return []
                 found += told
         return found if wanted else _once(found)
@@ -91,6 +91,8 @@ class AskedParts:
     def _read(self, question: str, companies: Sequence[str]) -> _Said | None:
         """None where the question has a word that is none of these."""
         text = normalise(question)
+        if any(word in text for word in plain_words("tells")):  # why, of what
+            return None
         for name in sorted(map(normalise, companies), key=len, reverse=True):
             text = text.replace(name, " ")
         text = _SPACE.sub("", in_chinese(without_periods(text)))
@@ -165,6 +167,10 @@ def _once(facts: Sequence[StatedFact]) -> list[StatedFact]:
     for some in of_part.values():
         told.setdefault(tuple((one.fact.column, one.fact.value) for one in some), some)
     return [one for some in told.values() for one in some]
+
+
+def _is_change(one: StatedFact) -> bool:
+    return re.search(LANGUAGES.alternatives("statements.breakdowns.change"), one.fact.column) is not None
 
 
 def _tells(one: StatedFact, measure: str, said: _Said) -> bool:

@@ -35,6 +35,7 @@ _TITLES = 4
 _STRAY_LINES = 1
 _BRACKETED = re.compile(r"\s*[（(]([^（）()]{0,20})[）)]\s*")
 _SPACE = re.compile(r"\s+")
+_CURRENCY = re.compile("元$")
 _DIGIT = re.compile(r"\d")
 _BROKEN = re.compile(r"[-−]?\d{1,3}(?:,\d{3})*(?:\.\d{1,4})?%?")
 _YEAR = re.compile(r"((?:19|20)\d\d)\s*年?(?:度)?")
@@ -87,11 +88,11 @@ def _metric_names() -> frozenset[str]:
 
 
 def read_breakdowns(pages: Sequence[Page], calendar: Calendar, language: str) -> list[Fact]:
-    """The figures of a document's parts, as far as its tables say which row and column each is of.
+    """The figures of the parts of a Chinese annual report, as far as its tables say which row and column each is of.
 
     A group of rows of which one cannot be told to its columns is left out as a whole: a list with a gap misleads.
     """
-    if calendar.end is None or not calendar.is_annual:
+    if calendar.end is None or not calendar.is_annual or language != "zh":
         return []
     found: dict[tuple[str, str, str, FactPeriod, str], list[Fact]] = defaultdict(list)
     for table in _tables(pages):
@@ -272,8 +273,8 @@ def _aligned(
     A cell that spans several rows is printed in the first of them: those below begin with fewer names.
     """
     widths = Counter(len(row.cells) for _, row in rows)
-    width = next((one for one in (len(columns), len(columns) + 1) if widths[one]), 0)
-    if not width:
+    width = max((len(columns), len(columns) + 1), key=lambda one: widths[one])
+    if not widths[width]:
         return [], set()
     places = _places([row for _, row in rows], width)
     found: list[tuple[str, list[Cell | None], Row]] = []
@@ -429,7 +430,8 @@ def _in_unit(
     said = f"{text} {column.unit} {column.name}"
     if "%" in said or "％" in said or is_change or _whole(column.name) or column.name in _metric_names():
         return number, "percent"
-    stated = [one for one in (f"单位：{column.unit}", *table.titles, *_heads(table)) if is_units(one)]
+    own = [column.unit] if _CURRENCY.search(column.unit) else []
+    stated = own or [one for one in (*table.titles, *_heads(table)) if is_units(one)]
     if concept is None:
         return number, unit or column.unit or "pure"
     if not stated:

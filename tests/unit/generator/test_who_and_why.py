@@ -1,0 +1,57 @@
+"""Rows that say why a line changed, and who holds an office; what stands beside them is not taken for the answer."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from quelea_generator.core.extractive.offices import asked_office
+from quelea_generator.core.model import Evidence, Quote, Task
+from support.generator import lines_and_quotes
+
+POLICY = "缆绳的分类：本公司存货分为缆绳、浮标、在产品等。存货按实际成本进行初始计量，发出时采用加权平均法计价。"
+CHANGES = (
+    "货币资金\t1,516,034.28\t24.15\t1,108,509.31\t36.76\t报告期收回货款所致\n"
+    "存货\t350,661.80\t5.59\t245,294.84\t42.96\t报告期备料增加所致"
+)
+OFFICERS = (
+    "李山\t董事、董事长\t现任\t男\t53\t2029 年08 月25日\t4,400,000\n王海\t副董事长\t现任\t男\t33\t2029 年08 月25日\t0"
+)
+ELSEWHERE = "赵河\t南岸缆绳有限公司\t董事长\t否\t2029 年08 月25日\t0"
+CAREER = "3、赵河先生，高级经济师，2002年进入南岸缆绳有限公司工作至今，现任南岸缆绳董事长，兼任北岸船务董事。"
+
+
+def ask(question: str, *texts: str) -> list[Quote]:
+    evidence = tuple(
+        Evidence(number=n, text=text, header="北岸船务 · 年度报告 · FY2031", company="北岸船务", is_table="\t" in text)
+        for n, text in enumerate(texts, 1)
+    )
+    return lines_and_quotes(Task(question, evidence, date(2032, 6, 1)))[1]
+
+
+def test_a_row_that_says_what_its_change_is_due_to_answers_why() -> None:
+    first = ask("北岸船务2031年存货为什么增加？", POLICY, CHANGES)[0]
+    assert first.text.startswith("存货\t350,661.80")
+    assert first.text.endswith("报告期备料增加所致")
+
+
+def test_the_companys_own_officer_comes_before_one_of_another_company() -> None:
+    first = ask("北岸船务的董事长是谁？", CAREER, ELSEWHERE, OFFICERS)[0]
+    assert first.text.startswith("李山\t董事、董事长")
+    assert ask("北岸船务的副董事长是谁？", CAREER, ELSEWHERE, OFFICERS)[0].text.startswith("王海")
+
+
+@pytest.mark.parametrize(
+    ("question", "office"),
+    [
+        ("北岸船务的董事长是谁？", "董事长"),
+        ("公司总经理是哪位", "总经理"),
+        ("Who is the chief executive officer of Kestrel?", "chief executive officer"),
+        ("Who is Kestrel's chairman?", "chairman"),
+        ("谁的营业收入更高？", ""),
+        ("Who are the largest customers?", ""),
+        ("北岸船务的营业收入是多少？", ""),
+    ],
+)
+def test_which_office_is_asked_about(question: str, office: str) -> None:
+    assert asked_office(question) == office

@@ -1,0 +1,101 @@
+"""Figures of a company's parts that questions in Chinese ask for."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from quelea_fintext.facts import Fact
+from quelea_fintext.times.periods import ReportingPeriod
+from quelea_retriever.core.figures.asked_figures import find_figures, plan_figures
+from quelea_retriever.core.figures.statement_facts import FactQuery, StatedFact
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.question.catalogue import Catalogue
+from quelea_retriever.core.question.reading import read_query
+
+TODAY = date(2032, 6, 1)
+REPORT = DocumentFacts(
+    "r", company="北岸船务", language="zh", document_type="年度报告",
+    period=ReportingPeriod("FY2031", 2031, 0, "2031-12-31"), published="2032-03-20",
+)  # fmt: skip
+
+
+def told(group: str, label: str, column: str, value: str, unit: str = "CNY", year: int = 2031) -> StatedFact:
+    fact = Fact(
+        "breakdown", label, "", value, unit, f"{year}-01-01", f"{year}-12-31", value, 0, 1, group=group, column=column
+    )
+    return StatedFact(fact, REPORT, "r-1", 1, 1)
+
+
+TOTALS = [
+    StatedFact(
+        Fact("income", "营业收入", "revenue", value, "CNY", f"{year}-01-01", f"{year}-12-31", value, 0, 1),
+        REPORT,
+        "r-2",
+        2,
+        2,
+    )
+    for value, year in (("900", 2031), ("800", 2030))
+]
+FACTS = [
+    *TOTALS,
+    told("分行业", "渡轮", "营业收入", "600"),
+    told("分行业", "渡轮", "毛利率", "33.36", "percent"),
+    told("分行业", "渡轮", "毛利率比上年增减", "-2.07", "points"),
+    told("分行业", "渡轮", "占营业收入比重", "66.67", "percent"),
+    told("分行业", "渡轮", "营业收入", "500", year=2030),
+    told("分行业", "船坞", "营业收入", "300"),
+    told("分行业", "船坞", "毛利率", "8.97", "percent"),
+    told("分地区", "国外", "营业收入", "200"),
+    told("产销量情况 主要产品", "缆绳", "生产量", "9384", "千米"),
+    told("产销量情况 主要产品", "缆绳", "销售量", "9353", "千米"),
+    told("主要子公司情况 公司名称", "南岸缆绳有限公司", "净利润", "-11"),
+]
+
+
+def values(question: str) -> list[str]:
+    catalogue = Catalogue.build([REPORT])
+    plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
+    return (
+        [f"{one.operands[0].fact.label} {one.value.normalize():f}" for one in find_figures(plan, FACTS)] if plan else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("北岸船务2031年营业收入是多少？", ["营业收入 900"]),
+        ("北岸船务2031年分行业的营业收入和毛利率分别是多少？", ["渡轮 600", "渡轮 33.36", "船坞 300", "船坞 8.97"]),
+        ("北岸船务渡轮行业的营业收入是多少", ["渡轮 600"]),
+        ("北岸船务2030年渡轮行业的营业收入是多少", ["渡轮 500"]),
+        ("北岸船务2031年渡轮业务的毛利率比上年变动多少？", ["渡轮 33.36", "渡轮 -2.07"]),
+        ("北岸船务渡轮行业的营业收入占比是多少", ["渡轮 66.67"]),
+        ("北岸船务国外地区的收入", ["国外 200"]),
+        ("北岸船务主要产品的产量和销量", ["缆绳 9384", "缆绳 9353"]),
+        ("北岸船务主要子公司的净利润各是多少", ["南岸缆绳有限公司 -11"]),
+        ("北岸船务渡轮行业的revenue", ["渡轮 600"]),
+    ],
+)
+def test_parts_are_named_as_the_tables_name_them(question: str, expected: list[str]) -> None:
+    assert values(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "北岸船务2031年驳船行业的营业收入是多少",  # no such part
+        "北岸船务2031年渡轮行业的营业收入为什么增长",  # a cause is no figure
+        "北岸船务2029年渡轮行业的营业收入",
+        "北岸船务船坞行业的毛利率比上年变动多少",  # not told of this part
+        "北岸船务主要产品的产能是多少",
+        "北岸船务前五名渡轮客户的营业收入",
+    ],
+)
+def test_a_question_that_says_more_is_not_answered_with_parts(question: str) -> None:
+    assert values(question) == []
+
+
+def test_parts_are_shown_only_where_they_are_asked_for() -> None:
+    assert [one.fact.label for one in FactQuery().select(FACTS)] == ["营业收入"] * 2
+    assert [one.fact.value for one in FactQuery(names=("revenue",)).select(FACTS)] == ["900", "800"]
+    assert len(FactQuery(statements=frozenset({"breakdown"})).select(FACTS)) == len(FACTS) - len(TOTALS)

@@ -1,0 +1,159 @@
+"""Figures of a company's parts: by the head of the column, the row, and the kind of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+from quelea_fintext.times.periods import ReportingPeriod
+from quelea_search.core.model import DocumentFacts, ParsedDocument
+from quelea_search.core.statements.model import Fact
+from quelea_search.core.statements.read import read_statements
+
+Parse = Callable[..., ParsedDocument]
+YEAR = ReportingPeriod("FY2031", 2031, 0, "2031-12-31")
+FILLER = "<p>以下各页为附注，本段文字不属于任何表格，只为说明页面内容而存在。</p>"
+
+
+def page(*parts: str) -> str:
+    return f"<div style='page-break-after:always'>{''.join(parts)}</div>"
+
+
+def table(*rows: Sequence[str]) -> str:
+    return "<table>" + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows) + "</table>"
+
+
+def heading(text: str) -> str:
+    return f"<p style='font-weight:bold'>{text}</p>"
+
+
+def read(parse_it: Parse, *parts: str, period: ReportingPeriod = YEAR, language: str = "zh") -> list[Fact]:
+    html = f"<html><body>{page(*parts)}{page(heading('附注'), FILLER)}{page(heading('其他'), FILLER)}</body></html>"
+    parsed = parse_it(html.encode(), "年报.htm")
+    found = read_statements(parsed, DocumentFacts(language=language, period=period))
+    for fact in found:
+        assert parsed.pages[fact.page - 1].text[fact.start : fact.end] == fact.printed
+    return [one for one in found if one.statement == "breakdown"]
+
+
+def told(facts: Sequence[Fact], label: str, year: int = 2031) -> dict[str, tuple[str, str]]:
+    some = [one for one in facts if one.label == label and one.period.end.year == year]
+    return {one.column: (format(one.value, "f"), one.unit) for one in some}
+
+
+def test_a_heading_among_the_rows_says_what_kind_of_parts_follow(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        heading("（2）占公司营业收入10%以上的行业、产品或地区情况"),
+        "<p>单位：万元</p>",
+        table(
+            ["", "营业收入", "营业成本", "毛利率", "营业收入比上年同期增减"],
+            ["分行业"],
+            ["渡轮运输", "1,200.50", "800.00", "33.36%", "12.10%"],
+            ["分地区"],
+            ["北岸", "700.00", "500.00", "28.57%", "-3.00%"],
+            ["合计", "1,900.50", "1,300.00", "31.60%", "5.00%"],
+        ),
+    )
+    assert {(one.group, one.label) for one in facts} == {("分行业", "渡轮运输"), ("分地区", "北岸")}
+    assert told(facts, "渡轮运输") == {
+        "营业收入": ("12005000.00", "CNY"),
+        "营业成本": ("8000000.00", "CNY"),
+        "毛利率": ("33.36", "percent"),
+        "营业收入比上年同期增减": ("12.10", "percent"),
+    }
+    assert told(facts, "北岸")["营业收入比上年同期增减"] == ("-3.00", "percent")
+    assert {str(one.period.start) for one in facts} == {"2031-01-01"}
+
+
+def test_amounts_of_two_years_take_their_name_from_the_share_beside_them(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        heading("（1）营业收入构成"),
+        "<p>单位：元</p>",
+        table(
+            ["", "2031 年", "2030 年", "同比增减"],
+            ["金额", "占营业收入比重", "金额", "占营业收入比重"],
+            ["营业收入合计", "900,000.00", "100%", "800,000.00", "100%", "12.50%"],
+            ["分产品"],
+            ["拖船", "600,000.00", "66.67%", "500,000.00", "62.50%", "20.00%"],
+        ),
+    )
+    assert told(facts, "拖船") == {"营业收入": ("600000.00", "CNY"), "占营业收入比重": ("66.67", "percent")}
+    assert told(facts, "拖船", 2030)["营业收入"] == ("500000.00", "CNY")
+    assert not told(facts, "营业收入合计")
+
+
+def test_a_cell_over_several_rows_and_a_unit_in_its_own_column(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        heading("（3）产销量情况"),
+        table(
+            ["产品分类", "项目", "单位", "2031 年", "2030 年", "同比增减"],
+            ["缆绳", "销售量", "千米", "9,353", "8,692", "7.60%"],
+            ["生产量", "千米", "9,384", "7,939", "18.20%"],
+        ),
+    )
+    assert told(facts, "缆绳") == {"销售量": ("9353", "千米"), "生产量": ("9384", "千米")}
+    assert told(facts, "缆绳", 2030)["生产量"] == ("7939", "千米")
+
+
+def test_subsidiaries_with_figures_that_a_narrow_column_broke(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        heading("七、主要控股参股公司分析"),
+        "<p>主要子公司情况</p>",
+        "<p>单位：元</p>",
+        table(
+            ["公司名称", "公司类型", "注册资本", "总资产", "营业收入", "净利润"],
+            [
+                "北岸船坞有限公司",
+                "子公司",
+                "30,000,000.0 0",
+                "1,905,943,80 5.66",
+                "1,278,861,76 2.53",
+                "-1,177,557.0 5",
+            ],
+            ["南岸缆绳有限公司", "子公司", "5,000,000.00", "7,712,899.66", "16,566,791.9 9", "1,416,778.77"],
+        ),
+    )
+    assert told(facts, "北岸船坞有限公司") == {
+        "总资产": ("1905943805.66", "CNY"),
+        "营业收入": ("1278861762.53", "CNY"),
+        "净利润": ("-1177557.05", "CNY"),
+    }
+    (assets,) = [one for one in facts if one.label.startswith("南") and one.column == "总资产"]
+    assert assets.period.start is None
+    assert "子公司" in assets.group
+
+
+def test_a_group_with_a_row_that_cannot_be_told_to_its_columns_is_left_out(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        "<p>单位：元</p>",
+        table(
+            ["", "营业收入", "营业成本", "毛利率"],
+            ["分产品"],
+            ["拖船", "600,000.00", "400,000.00", "33.33%"],
+            ["驳船", "10,000.00", "100.00%"],
+            ["分地区"],
+            ["北岸", "610,000.00", "400,000.00", "34.43%"],
+        ),
+    )
+    assert {one.label for one in facts} == {"北岸"}
+
+
+def test_no_parts_without_units_in_changes_of_equity_or_in_another_language(parse_it: Parse) -> None:
+    parts = table(["", "营业收入", "毛利率"], ["分产品"], ["拖船", "600,000.00", "33.33%"])
+    assert {one.column for one in read(parse_it, parts)} == {"毛利率"}
+    equity = table(["项目", "实收资本", "资本公积", "未分配利润"], ["一、上年年末余额", "100.00", "200.00", "300.00"])
+    assert read(parse_it, "<p>单位：元</p>", equity) == []
+    assert read(parse_it, "<p>单位：元</p>", parts, language="en") == []
+    assert read(parse_it, "<p>单位：元</p>", parts, period=ReportingPeriod("FY2031 Q2", 2031, 2, "2031-06-30")) == []
+
+
+def test_the_parents_own_notes_are_told_apart(parse_it: Parse) -> None:
+    rows = table(["产品", "营业收入", "营业成本"], ["拖船", "600.00", "400.00"])
+    facts = read(parse_it, heading("十七、母公司财务报表主要项目注释"), "<p>单位：元</p>", rows)
+    assert {one.basis for one in facts} == {"parent"}
+    assert {one.value for one in facts} == {Decimal("600.00"), Decimal("400.00")}
