@@ -48,6 +48,8 @@ def test_a_text_abbreviates_words_of_the_question(text: str) -> None:
     assert short_forms("Why did crossing fuel costs fall in 2024?", [text, text]) == ("CFC",)
 
 
-@pytest.mark.parametrize("text", ["crossing fees (“CFC”)", "Crossing fuel costs (see Note)", "CFC fell (CFC)", "AB 12 34"])
+@pytest.mark.parametrize(
+    "text", ["crossing fees (“CFC”)", "Crossing fuel costs (see Note)", "CFC fell (CFC)", "AB 12 34"]
+)
 def test_other_words_are_not_abbreviated(text: str) -> None:
     assert short_forms("Why did crossing fuel costs fall in 2024?", [text]) == ()
