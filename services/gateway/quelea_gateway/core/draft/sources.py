@@ -29,7 +29,7 @@ _MOST_DIGITS = 20
 _LEAST_ALIKE = 4
 """Digits of a figure that two tables do not print by chance."""
 _SCALED = 1000
-"""A whole number of a table from which it is in the table's unit, where its row may be of something else: days, a price."""
+"""A whole number of a table from which it is in the table's unit, though its row may be of something else: days."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
 _LONGEST_STATEMENT = 60
@@ -227,7 +227,8 @@ class Sources:
         if fact.table < 0 and figure.scale is None and _begins_line(passage.text, start):
             unit = _unit_above(passage.text[:start], unit)
         possible = unit.scales or (Decimal(1),)
-        scale = figure.scale or (max(possible) if pointer.number >= _SCALED and _is_whole(pointer.number) else possible[0])
+        large = pointer.number >= _SCALED and _is_whole(pointer.number)
+        scale = figure.scale or (max(possible) if large else possible[0])
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
         rate = rate or ("percent" if unit.percent or said else "")
         rate = said if rate == "percent" and said else rate
