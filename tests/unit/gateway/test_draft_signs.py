@@ -18,6 +18,7 @@ def passage(text: str, company: str = "Kestrel", **more: object) -> Passage:
 CASH = passage(
     "(in millions)\nYear Ended December 31,\n2023\t2024\nNet cash from operating activities\t35,574\t61,840\n"
     "Purchases of equipment\t(59,060)\t(53,960)\nRepayments of leases\t(9,700)\t(5,700)\n"
+    "Notes payable\t4,955\t5,419\nLong-term debt\t36,755\t33,570\nTerm debt\t700\t600\n"
     "Free cash flow\t(23,486)\t7,880\nLoss from operations\t(23,935)\t(24,614)",
     is_table=True,
 )
@@ -59,6 +60,8 @@ def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]
         ("In 2024 {61,840 [1] - 53,960 [1]} was left.", "In 2024 7,880 million [1] was left."),
         ("Both took {53,960 [1] + 5,700 [1]} in 2024.", "Both took 59,660 million [1] in 2024."),
         ("Free cash flow swung by {7,880 [1] + 23,486 [1]}.", "Free cash flow swung by 31,366 million [1]."),
+        ("Debt was {5,419 [1] + 33,570 [1]}.", "Debt was 38,989 million [1]."),
+        ("Term debt was {600 [1]}.", "Term debt was 600 million [1]."),
         ("The sum is {7,880 [1] + (23,486) [1]}.", "The sum is −15,606 million [1]."),
         (
             "There was a loss from operations, which widened from {23,935 [1]} to {24,614 [1]}.",

@@ -48,7 +48,8 @@ _OF_SHARES = re.compile(
 )
 """Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
-    r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
+    r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|life)\b|(?<!-)\bterm\b(?! (?:debt|loan|note|borrowing))"
+    r"|\btimes\b|\bmultiple\b|\bratio\b",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(

@@ -28,6 +28,8 @@ _MOST_DIGITS = 20
 """Of a figure: what has more is a number of something else."""
 _LEAST_ALIKE = 4
 """Digits of a figure that two tables do not print by chance."""
+_SCALED = 1000
+"""A whole number of a table from which it is in the table's unit, though its row may be of something else: days."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
 _LONGEST_STATEMENT = 60
@@ -224,7 +226,9 @@ class Sources:
         figure, unit = fact.figure, fact.unit
         if fact.table < 0 and figure.scale is None and _begins_line(passage.text, start):
             unit = _unit_above(passage.text[:start], unit)
-        scale = figure.scale or (unit.scales[0] if unit.scales else Decimal(1))
+        possible = unit.scales or (Decimal(1),)
+        large = pointer.number >= _SCALED and _is_whole(pointer.number)
+        scale = figure.scale or (max(possible) if large else possible[0])
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
         rate = rate or ("percent" if unit.percent or said else "")
         rate = said if rate == "percent" and said else rate
@@ -329,6 +333,10 @@ def _spans(text: str, number: Decimal) -> Iterator[tuple[int, int]]:
 
 def _line(text: str, start: int, end: int) -> str:
     return text[text.rfind("\n", 0, start) + 1 : (text + "\n").find("\n", end)]
+
+
+def _is_whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()
 
 
 def _begins_line(text: str, start: int) -> bool:
