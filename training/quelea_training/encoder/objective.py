@@ -36,14 +36,15 @@ class AnchoredLoss(nn.Module):
 
     Args:
         own: The objective, of the columns before.
+        model: That encodes, the objective's own.
         kept: Shape (columns, texts, dimension): vectors of the base, of unit length.
         weight: Of the mean of 1 - cosine over the texts.
     """
 
-    def __init__(self, own: nn.Module, kept: Tensor, weight: float) -> None:
+    def __init__(self, own: nn.Module, model: nn.Module, kept: Tensor, weight: float) -> None:
         super().__init__()
         self.own = own
-        self.model = own.model
+        self.model = model
         self.weight = weight
         self.kept = nn.Buffer(kept, persistent=False)
 

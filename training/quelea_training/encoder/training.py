@@ -58,7 +58,7 @@ def train(
     given: dict[str, list[Any]] = dict(columns)
     if anchors:
         kept = np.stack([unit(towers.encode(texts, kind)) for kind, texts in anchors.items()])
-        loss = AnchoredLoss(loss, torch.from_numpy(kept).to(towers.trained.device), recipe.anchor)
+        loss = AnchoredLoss(loss, towers.trained, torch.from_numpy(kept).to(towers.trained.device), recipe.anchor)
         given |= {f"anchor_{kind}": texts for kind, texts in anchors.items()}
         given["label"] = list(range(len(columns["query"])))
     names = [name for name in given if name != "label"]
