@@ -157,3 +157,10 @@ def test_the_parents_own_notes_are_told_apart(parse_it: Parse) -> None:
     facts = read(parse_it, heading("十七、母公司财务报表主要项目注释"), "<p>单位：元</p>", rows)
     assert {one.basis for one in facts} == {"parent"}
     assert {one.value for one in facts} == {Decimal("600.00"), Decimal("400.00")}
+
+
+def test_tables_that_follow_each_other_share_the_line_of_units(parse_it: Parse) -> None:
+    first = table(["分行业", "营业收入", "毛利率"], ["渡轮", "600.00", "33.33"])
+    second = table(["分地区", "营业收入", "毛利率"], ["北岸", "700.00", "28.57"])
+    facts = read(parse_it, "<p>单位：万元</p>", "<p>分行业情况</p>", first, "<p>分地区情况</p>", second)
+    assert [told(facts, one)["营业收入"] for one in ("渡轮", "北岸")] == [("6000000.00", "CNY"), ("7000000.00", "CNY")]

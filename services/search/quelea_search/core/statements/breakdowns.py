@@ -120,6 +120,7 @@ class _Held:
     def __init__(self) -> None:
         self._table: _Table | None = None
         self._titles: list[str] = []
+        self._units: list[str] = []  # the last such line since a heading: tables that follow each other share it
         self._is_parent = False
 
     def end(self) -> Iterator[_Table]:
@@ -132,6 +133,8 @@ class _Held:
         """A line outside of tables: a title of the next one, or a stray one within this."""
         if is_heading and _said("section").search(text):
             self._is_parent = _said("parent_section").search(text) is not None
+        if is_heading or is_units(text):
+            self._units = [text] if is_units(text) else []
         is_long = len(text) > _LONGEST_TITLE
         self._titles = [] if is_long else [*self._titles[1 - _TITLES :], text]
         if self._table is not None:
@@ -147,7 +150,7 @@ class _Held:
             table.heads.append(row)
         elif is_head and not (table and _is_text_row(table, row)):
             yield from self.end()
-            self._table = _Table(tuple(self._titles), [row], self._is_parent)
+            self._table = _Table((*self._units, *self._titles), [row], self._is_parent)
             self._titles = []
         elif table is not None and len(table.rows) < _MOST_ROWS:
             table.stray = 0
