@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 from quelea_fintext.facts import Fact
 from quelea_fintext.times.periods import ReportingPeriod
-from quelea_retriever.core.figures.asked_figures import find_figures, plan_figures
+from quelea_retriever.core.figures.asked_figures import find_figures
+from quelea_retriever.core.figures.figure_search import plan_figures
 from quelea_retriever.core.figures.statement_facts import FactQuery, StatedFact
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.question.catalogue import Catalogue

@@ -31,8 +31,9 @@ AS_GOOD = 1.0
 _SAID_AGAIN = 0.75
 """A quote with this part of its words in the model's sentences is not repeated."""
 _SENTENCE = re.compile(r"(?:[.!?](?:\s*\[\d+\])*\s+|[。！？](?:\s*\[\d+\])*\s*|\n+)(?!\s*\[)")
-_OWN_CELL = re.compile(r"(?:.*[:：] ?)(?P<cell>[^:：]*?\d[^:：]*?) ?[(（][^“]*(?:, from the rows? |，见表格各?行)“")
-"""The figure that a quoted line gives before the row that it is from."""
+_FROM_ROW = re.compile(r"(?:, from the rows? |，见表格各?行)“")
+_BEFORE_BRACKET = re.compile(r"[^\d(（]*\d[^(（]*(?=[(（])")
+"""A cell that a quoted line gives, in front of the row that it is from."""
 _MARKER = re.compile(r"\[\d+\]")
 _BESIDE = MappingProxyType({"en": "Quoted from the sources:", "zh": "资料原文："})
 _WORDED = MappingProxyType({"en": "As the language model puts it:", "zh": "语言模型的表述："})
@@ -207,8 +208,10 @@ def _figures(text: str) -> frozenset[str]:
 
 def _chosen(line: str) -> frozenset[str]:
     """The figures that a quoted line gives as its own, before the row that it is from; none where it gives the row."""
-    match = _OWN_CELL.match(line)
-    return find_figures(match["cell"]) if match else frozenset()
+    row = _FROM_ROW.search(line)
+    pieces = re.split("[:：]", line[: row.start()])[1:] if row else []
+    cells = (match.group() for piece in reversed(pieces) if (match := _BEFORE_BRACKET.match(piece)))
+    return find_figures(next(cells, ""))
 
 
 def _is_place(one: ShownLine, quote: Quote) -> bool:
