@@ -23,6 +23,7 @@ from quelea_search.core.statements.columns import Calendar, Column, columns, has
 from quelea_search.core.statements.model import Fact, FactPeriod
 from quelea_search.core.statements.places import figures_by_column, places_by_page
 from quelea_search.core.statements.printed_tables import Cell, PrintedStatement, Row, numbers, statements
+from quelea_search.core.statements.quarters import read_quarters
 from quelea_search.core.statements.tagged import with_tags
 
 _HEADS = 5
@@ -40,7 +41,7 @@ def _said(key: str) -> re.Pattern[str]:
 
 
 def read_statements(parsed: ParsedDocument, facts: DocumentFacts) -> list[Fact]:
-    """The facts of a document: of its primary statements, of its parts, and every figure that it tags.
+    """The facts of a document: of its primary statements, its quarters and parts, and every figure that it tags.
 
     Each has the identities that it passed or failed.
     A row whose figures cannot be told to their columns is left out: a wrong figure is worse than none.
@@ -55,7 +56,8 @@ def read_statements(parsed: ParsedDocument, facts: DocumentFacts) -> list[Fact]:
             largest[statement.kind, statement.basis] = found
     read = [fact for found in largest.values() for fact in found]
     checked = identities.check(with_tags(read, parsed.tagged, parsed.pages))
-    return [*checked, *read_breakdowns(parsed.pages, calendar, facts.language)]
+    quarters = read_quarters(parsed.pages, calendar, facts.language, checked)
+    return [*checked, *quarters, *read_breakdowns(parsed.pages, calendar, facts.language)]
 
 
 def _rank(found: Sequence[Fact], calendar: Calendar) -> tuple[bool, int]:

@@ -1,0 +1,81 @@
+"""The table of the four quarters in an annual report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from quelea_fintext.times.periods import ReportingPeriod
+from quelea_search.core.model import DocumentFacts, ParsedDocument
+from quelea_search.core.statements.model import Fact
+from quelea_search.core.statements.quarters import QUARTERS_ADD_UP
+from quelea_search.core.statements.read import read_statements
+
+Parse = Callable[..., ParsedDocument]
+YEAR = ReportingPeriod("FY2031", 2031, 0, "2031-12-31")
+SECOND_QUARTER = ReportingPeriod("2031-Q2", 2031, 2, "2031-06-30")
+HEAD = ("", "第一季度", "第二季度", "第三季度", "第四季度")
+LONG_HEAD = ("第一季度（1-3月份）", "第二季度（4-6月份）", "第三季度（7-9月份）", "第四季度（10-12月份）")
+
+
+def table(*rows: Sequence[str]) -> str:
+    return "<table>" + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows) + "</table>"
+
+
+def read(parse_it: Parse, *parts: str, period: ReportingPeriod = YEAR) -> list[Fact]:
+    parsed = parse_it(
+        f"<html><body>{''.join(parts)}<p>上述财务指标与已披露的一致。</p></body></html>".encode(), "年报.htm"
+    )
+    found = read_statements(parsed, DocumentFacts(language="zh", period=period))
+    for fact in found:
+        assert parsed.pages[fact.page - 1].text[fact.start : fact.end] == fact.printed
+    return found
+
+
+def income(revenue: str) -> str:
+    return "<p>合并利润表</p><p>单位：万元</p>" + table(
+        ("项目", "2031 年度", "2030 年度"),
+        ("一、营业收入", revenue, "90.00"),
+        ("减：营业成本", "60.00", "50.00"),
+        ("二、营业利润", "30.00", "28.00"),
+        ("三、利润总额", "30.00", "28.00"),
+        ("减：所得税费用", "6.00", "5.00"),
+        ("四、净利润", "24.00", "23.00"),
+    )
+
+
+@pytest.mark.parametrize("head", [HEAD, LONG_HEAD])
+def test_each_column_is_a_quarter_of_the_year(parse_it: Parse, head: Sequence[str]) -> None:
+    quarters = table(
+        head,
+        ("营业收入", "20.00", "25.00", "15.00", "40.00"),
+        ("经营活动产生的现金流量净额", "-3.00", "4.00", "（1.00）", "2.50"),
+        ("渡轮航次", "1", "2", "3", "4"),
+    )
+    found = read(parse_it, "<p>分季度主要财务指标</p><p>单位：万元</p>", quarters, income("100.00"))
+    of_quarters = [one for one in found if one.period.start and (one.period.end - one.period.start).days < 100]
+    assert [
+        (one.statement, one.concept, str(one.period.start), str(one.period.end), int(one.value)) for one in of_quarters
+    ] == [
+        ("income", "revenue", "2031-01-01", "2031-03-31", 200_000),
+        ("income", "revenue", "2031-04-01", "2031-06-30", 250_000),
+        ("income", "revenue", "2031-07-01", "2031-09-30", 150_000),
+        ("income", "revenue", "2031-10-01", "2031-12-31", 400_000),
+        ("cash_flow", "operating_cash_flow", "2031-01-01", "2031-03-31", -30_000),
+        ("cash_flow", "operating_cash_flow", "2031-04-01", "2031-06-30", 40_000),
+        ("cash_flow", "operating_cash_flow", "2031-07-01", "2031-09-30", -10_000),
+        ("cash_flow", "operating_cash_flow", "2031-10-01", "2031-12-31", 25_000),
+    ]
+    assert all(one.passed == (QUARTERS_ADD_UP,) for one in of_quarters[:4])
+    assert not any(one.passed or one.failed for one in of_quarters[4:])
+
+
+def test_quarters_that_do_not_add_up_are_kept_and_marked(parse_it: Parse) -> None:
+    quarters = table(HEAD, ("营业收入", "20.00", "25.00", "15.00", "41.00"))
+    found = read(parse_it, "<p>单位：万元</p>", quarters, income("100.00"))
+    assert [one.failed for one in found if one.label == "营业收入"] == [(QUARTERS_ADD_UP,)] * 4
+
+
+def test_the_quarters_of_a_report_of_half_a_year_are_not_read(parse_it: Parse) -> None:
+    quarters = table(HEAD, ("营业收入", "20.00", "25.00", "15.00", "40.00"))
+    assert read(parse_it, "<p>单位：万元</p>", quarters, period=SECOND_QUARTER) == []
