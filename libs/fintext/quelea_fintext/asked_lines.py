@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Literal
 
 from quelea_fintext.concepts import OPEN_END, concepts
@@ -159,6 +160,11 @@ def _has(text: str, key: str, language: str) -> str:
     return ""
 
 
+_SERIES_MONTHS = MappingProxyType(
+    {"series_years": 12, "series_quarters": 3, "series_each_quarter": 3, "series_phrases": 12}
+)
+
+
 @cache
 def _series_patterns(language: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
     """What asks for several periods, with their months; a group holds their number."""
@@ -170,7 +176,12 @@ def _series_patterns(language: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
 
     return tuple(
         (months, re.compile(rf"{edges[0]}{pattern(phrase)}{edges[1]}"))
-        for key, months in (("series_years", 12), ("series_quarters", 3), ("series_phrases", 12))
+        for key, months in (
+            ("series_years", 12),
+            ("series_quarters", 3),
+            ("series_each_quarter", 3),
+            ("series_phrases", 12),
+        )
         for phrase in LANGUAGES.of(f"asked.{key}").get(language, ())
     )
 

@@ -70,6 +70,14 @@ def test_each_column_is_a_quarter_of_the_year(parse_it: Parse, head: Sequence[st
     assert not any(one.passed or one.failed for one in of_quarters[4:])
 
 
+def test_a_label_may_begin_on_the_line_above(parse_it: Parse) -> None:
+    quarters = table(
+        HEAD, ("营业收入", "20", "25", "15", "40"), ("归属于上市公司股",), ("东的净利润", "1", "2", "3", "4")
+    )
+    found = read(parse_it, "<p>单位：万元</p>", quarters)
+    assert [(one.label, one.concept) for one in found[4:]] == [("归属于上市公司股东的净利润", "net_income")] * 4
+
+
 def test_quarters_that_do_not_add_up_are_kept_and_marked(parse_it: Parse) -> None:
     quarters = table(HEAD, ("营业收入", "20.00", "25.00", "15.00", "41.00"))
     found = read(parse_it, "<p>单位：万元</p>", quarters, income("100.00"))

@@ -118,10 +118,15 @@ class _Company:
     def _series_ends(self) -> list[list[Target]]:
         """The periods of a series, oldest first, each as what it may mean; none where no series is asked for.
 
-        Three periods and more that a question names are one where it asks how a line changed over them.
+        Three periods and more that a question names are one where it asks how a line changed over them; each quarter
+        of a year that it names, too.
         """
         series, calendar = self._asked.series, self._calendar
         asks = self._search.periods.of(calendar.filings)
+        if len(asks) == 1 and series and series.months == 3:
+            year = next((one for one in calendar.targets(asks[0], 0, annual=True) if one.months == 12), None)
+            within = [end for end in calendar.ends(3) if year and timedelta(0) <= year.end - end < YEAR - NEAR]
+            return [[Target(end, 3)] for end in reversed(within)]
         if asks:
             if len(asks) < 3 or not (series or self._asked.relation):
                 return []
@@ -139,7 +144,7 @@ class _Company:
 
         Where the question names the periods none may be missing; else it is as many as are stated, without a gap.
         """
-        found = [self._first(some, lambda one: self._line(line, one)) for some in times]
+        found = [self._first(some, lambda one: self._span(line, one)) for some in times]
         gap = max((at for at, one in enumerate(found) if one is None), default=-1)
         if gap >= 0 and self._search.periods.named:
             return []

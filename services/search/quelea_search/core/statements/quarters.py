@@ -17,6 +17,7 @@ from quelea_fintext.dates import months_later
 from quelea_fintext.languages import LANGUAGES
 
 from quelea_search.core.layout.rows import is_number, is_units
+from quelea_search.core.layout.text_cleanup import glue
 from quelea_search.core.model import LineKind, Page
 from quelea_search.core.statements.amounts import amount, units_of
 from quelea_search.core.statements.columns import Calendar
@@ -49,29 +50,43 @@ def read_quarters(pages: Sequence[Page], calendar: Calendar, language: str, year
         return []
     sums = {one.concept: one for one in year if one.basis == "consolidated" and one.period.end == calendar.end}
     found: dict[str, list[Fact]] = {}
-    for row, above in _rows(pages):
-        concept = concept_of_label(row.cells[0].text)
+    for row, label, above in _rows(pages):
+        concept = concept_of_label(label)
         if concept is None or concept.statement == "balance" or concept.id in found:
             continue
-        facts = _facts(row, concept, above, calendar, language)
+        facts = _facts(row, label, concept, above, calendar, language)
         found[concept.id] = [_checked(one, facts, sums.get(concept.id)) for one in facts]
     return [fact for facts in found.values() for fact in facts]
 
 
-def _rows(pages: Sequence[Page]) -> Iterator[tuple[Row, Sequence[str]]]:
-    """Rows under a head of four quarters, each with the lines above that head."""
+def _rows(pages: Sequence[Page]) -> Iterator[tuple[Row, str, Sequence[str]]]:
+    """Rows under a head of four quarters, each with its whole label and the lines above that head."""
     for number, page in enumerate(pages, start=1):
         above: list[str] = []
-        is_below = False
+        is_below, broken = False, ""
         for line in page.lines:
-            if line.kind not in (LineKind.ROW, LineKind.HEAD):
-                above, is_below = [*above, page.text[line.start : line.end]][-_LINES_ABOVE:], False
-                continue
-            row = row_of(page, line, number)
-            if _names_quarters(row):
-                is_below = True
-            elif is_below and len(row.cells) == _QUARTERS + 1 and all(is_number(cell.text) for cell in row.cells[1:]):
-                yield row, tuple(above)
+            text = page.text[line.start : line.end]
+            row = row_of(page, line, number) if line.kind in (LineKind.ROW, LineKind.HEAD) else None
+            if row and _names_quarters(row):
+                is_below, broken = True, ""
+            elif row and is_below and len(row.cells) == _QUARTERS + 1 and all(map(is_number, _figures(row))):
+                yield row, _label(broken, row.cells[0].text), tuple(above)
+                broken = ""
+            elif is_below and not broken and len(text) <= _LONGEST_HEAD and not (row and len(row.cells) > 1):
+                broken = text
+            else:
+                is_below, broken = False, ""
+                above = [*above, text][-_LINES_ABOVE:]
+
+
+def _figures(row: Row) -> list[str]:
+    return [cell.text for cell in row.cells[1:]]
+
+
+def _label(before: str, own: str) -> str:
+    """A label whose first words a narrow column has put on a line of their own."""
+    whole = glue(before, own) if before else own
+    return whole if concept_of_label(whole) else own
 
 
 def _names_quarters(row: Row) -> bool:
@@ -83,7 +98,9 @@ def _names_quarters(row: Row) -> bool:
     )
 
 
-def _facts(row: Row, concept: Concept, above: Sequence[str], calendar: Calendar, language: str) -> list[Fact]:
+def _facts(
+    row: Row, label: str, concept: Concept, above: Sequence[str], calendar: Calendar, language: str
+) -> list[Fact]:
     units = units_of([line for line in above if is_units(line)], language)
     facts = []
     for place, cell in enumerate(row.cells[1:], start=1):
@@ -94,7 +111,7 @@ def _facts(row: Row, concept: Concept, above: Sequence[str], calendar: Calendar,
         facts.append(
             Fact(
                 statement=concept.statement,
-                label=row.cells[0].text,
+                label=label,
                 concept=concept.id,
                 value=number * units.scale,
                 unit=units.currency,
