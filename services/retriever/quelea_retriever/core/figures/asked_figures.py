@@ -131,11 +131,10 @@ class _Company:
         series, calendar = self._asked.series, self._calendar
         asks = self._search.periods.of(calendar.filings)
         if asks and series and series.months == 3:
-            years = [
-                next((one.end for one in calendar.targets(ask, 0, annual=True) if one.months == 12), None)
-                for ask in asks
-            ]
-            ends = [end for year in years for end in (calendar.quarters_to(year) if year else [None])]
+            ends: list[date | None] = []
+            for ask in asks:
+                year = next((one.end for one in calendar.targets(ask, 0, annual=True) if one.months == 12), None)
+                ends += calendar.quarters_to(year) if year else [None]
             return [[Target(end, 3)] for end in sorted(end for end in ends if end)] if all(ends) else []
         if asks:
             if len(asks) < 3 or not (series or self._asked.relation):
