@@ -509,6 +509,15 @@ def test_each_quarter_of_two_years_and_of_one_that_lacks_one() -> None:
     assert values("What was Kestrel's revenue in each quarter of fiscal 2030?", gap) == []
 
 
+def test_the_last_of_a_years_quarters_may_be_what_is_left_of_it() -> None:
+    year = [replace(one, fact=replace(one.fact, period_start="2030-02-01")) for one in FACTS[:1]]
+    stated = [*year, *quarters_of("2031-01-31", "270", "290", "310", ""), to_date("Net sales", "revenue", "870")]
+    found = figures("What was Kestrel's revenue in each quarter of fiscal 2030?", stated)
+    assert [(f"{one.value:f}", one.metric) for one in found[:4]] == [
+        ("270", ""), ("290", ""), ("310", ""), ("330", "remainder")
+    ]  # fmt: skip
+
+
 def test_a_line_that_has_no_series_leaves_the_others_out() -> None:
     assert values("Kestrel's revenue and inventories over the last three years", LONGER) != []
     assert values("Kestrel's revenue and deposits of ferrymen over the last three years", LONGER) == []

@@ -121,12 +121,15 @@ class CompanyCalendar:
         return tuple(sorted(found, reverse=True))
 
     def quarters_to(self, year_end: date) -> list[date | None]:
-        """The ends of the four quarters of a year, oldest first; None of one that nothing is stated of."""
+        """The ends of the four quarters of a year, oldest first; None of one that nothing is stated of.
+
+        The last one ends with the year, also where only the year is stated: it is what the others leave of it.
+        """
         found: list[date | None] = []
         for back in (3, 2, 1, 0):
             day = year_end - back * _QUARTER
             near = [end for end in self.ends(3) if abs(end - day) <= _QUARTER_NEAR]
-            found.append(min(near, key=lambda end: abs(end - day), default=None))
+            found.append(min(near, key=lambda end: abs(end - day), default=None if back else year_end))
         return found
 
     def newest(self, *, annual: bool) -> list[Target]:
