@@ -27,14 +27,17 @@ class Remembering:
         most: MiB of states, at most.
 
     Raises:
-        ValueError: The model gives something else this way, as one does whose layers share more than states.
+        ValueError: The model gives something else this way, as one does whose layers share more than states, or names
+            no token that fills a batch up.
     """
 
     def __init__(self, model: Any, moving: int, most: int) -> None:  # attributes of models differ by architecture
         layers = model.encoder.layer
         self._lower = list(layers[: len(layers) - moving])
         self._embeddings = model.embeddings
-        self._pad = int(model.config.pad_token_id or 0)
+        if model.config.pad_token_id is None:
+            raise ValueError("its settings do not say which token fills a batch up")
+        self._pad = int(model.config.pad_token_id)
         self._known: dict[bytes, Tensor] = {}
         self._room = most * _MIB
         self._begin = model.embeddings.forward
@@ -71,8 +74,9 @@ class Remembering:
     def _states(self, input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Tensor:
         """In the place of the embeddings: states above the lower layers, shape (texts, tokens, hidden)."""
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        there = input_ids != self._pad
-        found = [self._of(ids[real], kinds[real]) for ids, kinds, real in zip(input_ids, types, there, strict=True)]
+        # What is behind a text's last token fills the batch up; the same token within a text is one of its own.
+        ends = [int(real.nonzero().max()) + 1 if real.any() else 1 for real in input_ids != self._pad]
+        found = [self._of(ids[:end], kinds[:end]) for ids, kinds, end in zip(input_ids, types, ends, strict=True)]
         states = pad_sequence(found, batch_first=True)
         missing = input_ids.shape[1] - states.shape[1]
         return torch.nn.functional.pad(states, (0, 0, 0, missing)) if missing else states

@@ -176,12 +176,7 @@ def _series_patterns(language: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
 
     return tuple(
         (months, re.compile(rf"{edges[0]}{pattern(phrase)}{edges[1]}"))
-        for key, months in (
-            ("series_years", 12),
-            ("series_quarters", 3),
-            ("series_each_quarter", 3),
-            ("series_phrases", 12),
-        )
+        for key, months in _SERIES_MONTHS.items()
         for phrase in LANGUAGES.of(f"asked.{key}").get(language, ())
     )
 

@@ -474,3 +474,50 @@ def test_the_latest_of_each_is_not_said_to_have_no_period_in_common() -> None:
     ]
     said = figure_notes("The latest net sales of Kestrel and Merlin", stated)
     assert said == "the figures of Kestrel, Merlin are of different periods and cannot be compared as they are"
+
+
+def quarters_of(year_end: str, *values: str) -> list[StatedFact]:
+    last = date.fromisoformat(year_end)
+    ends = [last - timedelta(days=round(91.3 * back)) for back in (3, 2, 1, 0)]
+    return [fact("Net sales", "revenue", it, str(end), 3) for it, end in zip(values, ends, strict=True) if it]
+
+
+QUARTERS = [*FACTS[:6], *quarters_of("2031-01-31", "270", "290", "310", "330")]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was Kestrel's revenue in each quarter of fiscal 2030?", ["270", "290", "310", "330", "60"]),
+        ("Kestrel's revenue for fiscal 2030 by quarter", ["270", "290", "310", "330", "60"]),
+        ("Kestrel 2030财年各季度营业收入", ["270", "290", "310", "330", "60"]),
+        ("What was Kestrel's net income in each quarter of fiscal 2030?", []),  # the year's is no answer
+        ("What share of revenue was cost of sales in each quarter of fiscal 2030?", []),
+        ("What were Kestrel's revenue and net income in each quarter of fiscal 2030?", []),
+        ("What was Kestrel's revenue in each quarter of fiscal 2030 and 2029?", []),  # of 2029 none is stated
+    ],
+)
+def test_each_quarter_of_a_year_or_none(question: str, expected: list[str]) -> None:
+    assert values(question, QUARTERS) == expected
+
+
+def test_each_quarter_of_two_years_and_of_one_that_lacks_one() -> None:
+    both = [*QUARTERS, *quarters_of("2030-01-31", "230", "240", "250", "280")]
+    question = "What was Kestrel's revenue in each quarter of fiscal 2029 and 2030?"
+    assert values(question, both) == ["230", "240", "250", "280", "270", "290", "310", "330", "100"]
+    gap = [*FACTS[:6], *quarters_of("2031-01-31", "270", "", "310", "330")]
+    assert values("What was Kestrel's revenue in each quarter of fiscal 2030?", gap) == []
+
+
+def test_the_last_of_a_years_quarters_may_be_what_is_left_of_it() -> None:
+    year = [replace(one, fact=replace(one.fact, period_start="2030-02-01")) for one in FACTS[:1]]
+    stated = [*year, *quarters_of("2031-01-31", "270", "290", "310", ""), to_date("Net sales", "revenue", "870")]
+    found = figures("What was Kestrel's revenue in each quarter of fiscal 2030?", stated)
+    assert [(f"{one.value:f}", one.metric) for one in found[:4]] == [
+        ("270", ""), ("290", ""), ("310", ""), ("330", "remainder")
+    ]  # fmt: skip
+
+
+def test_a_line_that_has_no_series_leaves_the_others_out() -> None:
+    assert values("Kestrel's revenue and inventories over the last three years", LONGER) != []
+    assert values("Kestrel's revenue and deposits of ferrymen over the last three years", LONGER) == []

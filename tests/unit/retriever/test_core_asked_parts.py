@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from quelea_fintext.facts import Fact
 from quelea_fintext.times.periods import ReportingPeriod
 from quelea_retriever.core.figures.asked_figures import find_figures
+from quelea_retriever.core.figures.asked_parts import AskedParts
 from quelea_retriever.core.figures.figure_search import plan_figures
 from quelea_retriever.core.figures.statement_facts import FactQuery, StatedFact
 from quelea_retriever.core.model import DocumentFacts
@@ -50,12 +54,12 @@ FACTS = [
     told("分地区", "国外", "营业收入", "200"),
     told("产销量情况 主要产品", "缆绳", "生产量", "9384", "千米"),
     told("产销量情况 主要产品", "缆绳", "销售量", "9353", "千米"),
-    told("主要子公司情况 公司名称", "南岸缆绳有限公司", "净利润", "-11"),
+    told("主要子公司情况分析 公司名称", "南岸缆绳有限公司", "净利润", "-11"),
 ]
 
 
-def values(question: str) -> list[str]:
-    catalogue = Catalogue.build([REPORT])
+def values(question: str, documents: Sequence[DocumentFacts] = (REPORT,)) -> list[str]:
+    catalogue = Catalogue.build(list(documents))
     plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
     return (
         [f"{one.operands[0].fact.label} {one.value.normalize():f}" for one in find_figures(plan, FACTS)] if plan else []
@@ -90,6 +94,12 @@ def test_parts_are_named_as_the_tables_name_them(question: str, expected: list[s
         "北岸船务船坞行业的毛利率比上年变动多少",  # not told of this part
         "北岸船务主要产品的产能是多少",
         "北岸船务前五名渡轮客户的营业收入",
+        "北岸船务2031年第四季度渡轮行业的营业收入",  # the year ends then, too
+        "北岸船务2031年渡轮和国外的营业收入",  # of two tables: one of them would be half an answer
+        "北岸船务2031年下半年渡轮行业的营业收入",
+        "北岸船务2031年渡轮行业各季度的营业收入",
+        "北岸船务近两年渡轮的营业收入",  # not the company's own
+        "请分析北岸船务的净利润",  # a word of a table's title is no kind of parts
     ],
 )
 def test_a_question_that_says_more_is_not_answered_with_parts(question: str) -> None:
@@ -100,3 +110,18 @@ def test_parts_are_shown_only_where_they_are_asked_for() -> None:
     assert [one.fact.label for one in FactQuery().select(FACTS)] == ["营业收入"] * 2
     assert [one.fact.value for one in FactQuery(names=("revenue",)).select(FACTS)] == ["900", "800"]
     assert len(FactQuery(statements=frozenset({"breakdown"})).select(FACTS)) == len(FACTS) - len(TOTALS)
+
+
+def test_parts_are_of_the_newest_year_also_where_a_quarter_was_filed_since() -> None:
+    spring = ReportingPeriod("FY2032 Q1", 2032, 1, "2032-03-31")
+    quarter = replace(REPORT, id="q", period=spring, published="2032-04-25")
+    assert values("北岸船务渡轮行业的营业收入是多少", [REPORT, quarter]) == ["渡轮 600"]
+
+
+def test_questions_and_tables_of_very_many_names_take_no_product_of_both() -> None:
+    parts = AskedParts([told(f"分产品 第{at}表", f"缆绳{at}号", "营业收入", "1") for at in range(3000)])
+    named = "、".join(f"缆绳{at}号" for at in range(500))
+    begun = time.process_time()
+    assert parts.find(f"{named}的营业收入", (), lambda _: True) == []
+    assert len(parts.find("缆绳2999号的营业收入", (), lambda _: True)) == 1
+    assert time.process_time() - begun < 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
+import pytest
 from quelea_fintext.times.periods import ReportingPeriod
 from quelea_search.core.model import DocumentFacts, ParsedDocument
 from quelea_search.core.statements.model import Fact
@@ -164,3 +165,98 @@ def test_tables_that_follow_each_other_share_the_line_of_units(parse_it: Parse) 
     second = table(["分地区", "营业收入", "毛利率"], ["北岸", "700.00", "28.57"])
     facts = read(parse_it, "<p>单位：万元</p>", "<p>分行业情况</p>", first, "<p>分地区情况</p>", second)
     assert [told(facts, one)["营业收入"] for one in ("渡轮", "北岸")] == [("6000000.00", "CNY"), ("7000000.00", "CNY")]
+
+
+def one_table(parse_it: Parse, head: Sequence[str], *rows: Sequence[str], title: str = "分产品情况") -> list[Fact]:
+    return read(parse_it, f"<p>{title}</p>", "<p>单位：元</p>", table(head, *rows))
+
+
+def test_a_head_that_lacks_another_column_moves_no_figure_under_its_neighbours_name(parse_it: Parse) -> None:
+    rows = (["拖船", "600.00", "400.00", "33.33%"], ["驳船", "300.00", "200.00", "33.33%"])
+    assert one_table(parse_it, ["产品", "营业收入", "毛利率"], *rows) == []
+    assert told(one_table(parse_it, ["营业收入", "营业成本", "毛利率"], *rows), "拖船")["营业成本"] == ("400.00", "CNY")
+
+
+@pytest.mark.parametrize(("cell", "value"), [("2 15.3", None), ("12 3,456.00", None), ("1,23 4.5 0", "1234.50")])
+def test_two_figures_of_one_cell_are_not_read_as_one(parse_it: Parse, cell: str, value: str | None) -> None:
+    row = ["拖船", cell, "400.00", "33.33%"]
+    facts = one_table(parse_it, ["产品", "营业收入", "营业成本", "毛利率"], row)
+    assert told(facts, "拖船").get("营业收入", (None,))[0] == value
+
+
+def test_a_table_of_another_year_and_a_plan_are_not_the_years_figures(parse_it: Parse) -> None:
+    head, row = ["产品", "营业收入", "毛利率"], ["拖船", "600.00", "33.33%"]
+    assert one_table(parse_it, head, row, title="2030 年度分产品情况") == []
+    assert one_table(parse_it, head, row, title="2031 年度分产品情况") != []
+    plan = one_table(parse_it, ["产品", "项目", "2031 年", "2032 年"], ["拖船", "营业收入", "600.00", "700.00"])
+    assert {one.period.end.year for one in plan} == {2031}
+
+
+def test_rows_under_a_period_are_of_that_period(parse_it: Parse) -> None:
+    facts = one_table(
+        parse_it,
+        ["产品", "营业收入", "毛利率"],
+        ["本期"],
+        ["拖船", "600.00", "33.33%"],
+        ["上期"],
+        ["拖船", "500.00", "30.00%"],
+    )
+    assert told(facts, "拖船")["营业收入"] == ("600.00", "CNY")
+    assert told(facts, "拖船", 2030)["营业收入"] == ("500.00", "CNY")
+    assert {one.group for one in facts} == {"分产品情况 产品"}
+
+
+def test_an_amount_is_no_share_and_a_share_no_amount(parse_it: Parse) -> None:
+    facts = one_table(
+        parse_it,
+        ["产品", "营业收入", "营业收入比上年增减（万元）", "净利润比上年增减", "净利润"],
+        ["拖船", "600,000.00", "12.50", "3,000.00", "66.67%"],
+    )
+    assert told(facts, "拖船") == {
+        "营业收入": ("600000.00", "CNY"),
+        "营业收入比上年增减": ("125000.00", "CNY"),
+    }
+
+
+def test_amounts_for_each_share_and_multiples_have_no_scale(parse_it: Parse) -> None:
+    rows = table(["公司名称", "营业收入", "基本每股收益", "流动比率"], ["南岸缆绳", "600.00", "1.20", "1.75"])
+    facts = read(parse_it, "<p>单位：万元</p>", rows)
+    assert told(facts, "南岸缆绳") == {"营业收入": ("6000000.00", "CNY"), "流动比率": ("1.75", "times")}
+
+
+def test_a_rows_own_unit_comes_before_the_tables(parse_it: Parse) -> None:
+    facts = one_table(
+        parse_it,
+        ["产品", "项目", "单位", "2031 年", "2030 年"],
+        ["拖船", "营业收入", "万元", "600", "500"],
+    )
+    assert told(facts, "拖船") == {"营业收入": ("6000000", "CNY")}
+    own = one_table(parse_it, ["产品", "项目", "2031 年", "2030 年"], ["驳船", "营业收入（亿元）", "7", "6"])
+    assert told(own, "驳船") == {"营业收入": ("700000000", "CNY")}
+
+
+def test_a_row_with_an_empty_cell_is_not_of_the_part_above(parse_it: Parse) -> None:
+    facts = one_table(
+        parse_it,
+        ["产品", "项目", "单位", "2031 年", "2030 年"],
+        ["拖船", "生产量", "艘", "9", "8"],
+        ["驳船", "销售量", "", "7", "6"],
+        ["渡船", "销售量", "艘", "5", "4"],
+    )
+    assert "销售量" not in told(facts, "拖船")
+
+
+def test_a_line_of_units_is_not_of_tables_far_below_or_after_another_one(parse_it: Parse) -> None:
+    first = table(["分行业", "营业收入", "毛利率"], ["渡轮", "600.00", "33.33"])
+    second = table(["分地区", "营业收入", "毛利率"], ["北岸", "700.00", "28.57"])
+    for between in ([f"<p>渡轮于第{one}航道停靠。</p>" for one in range(9)], [table(["单位：元", "币种：人民币"])]):
+        facts = read(parse_it, "<p>单位：万元</p>", first, *between, second)
+        assert told(facts, "渡轮")["营业收入"] == ("6000000.00", "CNY")
+        assert told(facts, "北岸").get("营业收入") in (None, ("700.00", "CNY"))
+
+
+def test_a_table_of_very_many_rows_or_columns_is_left_out_in_linear_time(parse_it: Parse) -> None:
+    many = [[f"拖船{at}", "600.00", "33.33%"] for at in range(150)]
+    assert one_table(parse_it, ["产品", "营业收入", "毛利率"], *many) == []
+    wide = ["拖船", *["600.00"] * 3000]
+    assert one_table(parse_it, ["产品", "营业收入", "毛利率"], wide, ["驳船", "300.00", "20.00%"]) == []

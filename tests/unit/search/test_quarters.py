@@ -87,3 +87,44 @@ def test_quarters_that_do_not_add_up_are_kept_and_marked(parse_it: Parse) -> Non
 def test_the_quarters_of_a_report_of_half_a_year_are_not_read(parse_it: Parse) -> None:
     quarters = table(HEAD, ("营业收入", "20.00", "25.00", "15.00", "40.00"))
     assert read(parse_it, "<p>单位：万元</p>", quarters, period=SECOND_QUARTER) == []
+
+
+REVENUE = ("营业收入", "20.00", "25.00", "15.00", "40.00")
+
+
+def of_quarters(found: Sequence[Fact]) -> list[Fact]:
+    return [one for one in found if one.period.start and (one.period.end - one.period.start).days < 100]
+
+
+def test_quarters_without_a_unit_are_kept_only_where_they_add_up(parse_it: Parse) -> None:
+    assert of_quarters(read(parse_it, "<p>分季度主要财务指标</p>", table(HEAD, REVENUE))) == []
+    assert of_quarters(read(parse_it, "<p>分季度主要财务指标</p>", table(HEAD, REVENUE), income("100.00"))) == []
+    yuan = ("营业收入", "200,000", "250,000", "150,000", "400,000")
+    found = of_quarters(read(parse_it, "<p>分季度主要财务指标</p>", table(HEAD, yuan), income("100.00")))
+    assert [int(one.value) for one in found] == [200_000, 250_000, 150_000, 400_000]
+
+
+def test_the_nearest_line_of_units_counts(parse_it: Parse) -> None:
+    found = read(parse_it, "<p>单位：万元</p>", "<p>分季度主要财务指标</p>", "<p>单位：元</p>", table(HEAD, REVENUE))
+    assert [int(one.value) for one in of_quarters(found)] == [20, 25, 15, 40]
+
+
+def test_quarters_of_another_year_are_not_this_years(parse_it: Parse) -> None:
+    before = "<p>2030 年分季度主要财务指标</p><p>单位：万元</p>" + table(HEAD, ("营业收入", "1", "2", "3", "4"))
+    found = of_quarters(read(parse_it, before, "<p>2031 年</p><p>单位：万元</p>", table(HEAD, REVENUE)))
+    assert [int(one.value) for one in found] == [200_000, 250_000, 150_000, 400_000]
+
+
+def test_quarters_end_with_the_fiscal_year(parse_it: Parse) -> None:
+    june = ReportingPeriod("FY2031", 2031, 0, "2031-06-30")
+    calendar = read(parse_it, "<p>单位：万元</p>", table(LONG_HEAD, REVENUE), period=june)
+    assert of_quarters(calendar) == []  # July to June is no four of them
+    own = ("第一季度（7-9月）", "第二季度（10-12月）", "第三季度（1-3月）", "第四季度（4-6月）")
+    found = of_quarters(read(parse_it, "<p>单位：万元</p>", table(own, REVENUE), period=june))
+    assert [str(one.period.end) for one in found] == ["2030-09-30", "2030-12-31", "2031-03-31", "2031-06-30"]
+
+
+@pytest.mark.parametrize("label", ["基本每股收益", "营业收入"])
+def test_amounts_for_each_share_and_rates_are_left_out(parse_it: Parse, label: str) -> None:
+    row = (label, *(f"{value}{'%' if label == '营业收入' else ''}" for value in ("0.10", "0.20", "0.10", "0.30")))
+    assert read(parse_it, "<p>单位：万元</p>", table(HEAD, row)) == []

@@ -54,6 +54,15 @@ def test_every_query_has_its_negatives_and_none_is_held_out(tmp_path: Path) -> N
         rows(load([], [tmp_path]), Recipe())
 
 
+def test_a_passage_that_answers_as_well_is_no_random_negative(tmp_path: Path) -> None:
+    material = load([folder(tmp_path, [A, B, C], [pair("q", A, also=("b",)), pair("r", C)])])
+    for recipe in (Recipe(hard=8), Recipe(objective="weaverbird", random=8)):
+        drawn = {column[0] for name, column in rows(material, recipe).items() if name.startswith("negative")}
+        assert drawn == {C.text}
+    alone = load([folder(tmp_path / "alone", [A, B], [pair("q", A, also=("b",)), pair("r", B, also=("a",))])])
+    assert rows(alone, Recipe(hard=1))["negative_1"][0] in (A.text, B.text)  # there is nothing else
+
+
 def test_a_bench_has_its_right_passages_and_those_with_the_same_words(tmp_path: Path) -> None:
     twin = passage("twin", document="t", text="This is held  out.")
     others = [passage(f"o{at}", document=f"o{at}", text=f"Number {at}") for at in range(20)]

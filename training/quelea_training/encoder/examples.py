@@ -83,7 +83,8 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
     """Columns of the training set: query, passage, negative_1, …; every query has as many negatives as any other.
 
     Hard negatives that are held out, or that are missing, are replaced by random passages of the same source. The
-    random ones of the paper's objective are drawn once, by the seed, of all sources.
+    random ones of the paper's objective are drawn once, by the seed, of all sources. A passage that answers as well is
+    no negative, where there are others.
 
     Raises:
         BadInput: There is no pair to train on.
@@ -108,10 +109,14 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
         columns["passage"].append(passages[pair.passage].encoded)
         hard = [name for name in pair.negatives if passages[name].document not in held]
         chosen = [] if recipe.objective == "weaverbird" else hard[:count]
+        right = {pair.passage, *pair.also}
+        near = pool if recipe.objective == "weaverbird" else of_source.get(pair.source, pool)
+        if len(near) <= len(right):  # else a draw or two finds one that does not answer
+            near = [name for name in near if name not in right] or near
+        is_all_right = right.issuperset(near)
         while len(chosen) < count:
-            near = pool if recipe.objective == "weaverbird" else of_source[pair.source]
             name = near[int(chance.integers(len(near)))]
-            if name != pair.passage or len(near) == 1:
+            if name not in right or is_all_right:
                 chosen.append(name)
         for at, name in enumerate(chosen, 1):
             columns[f"negative_{at}"].append(passages[name].encoded)

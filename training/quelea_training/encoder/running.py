@@ -78,8 +78,8 @@ def run(order: Order, recipe: Recipe, budget: Budget, say: Callable[[str], None]
             say("nothing is to develop on: the last weights count, and --minutes or --epochs alone end the training")
         say(f"{len(columns['query'])} pairs to train on; tested with {sum(len(one.queries) for one in tests)} queries")
         towers = Towers(order.base, recipe, order.device)
-        towers.remember(order.remember, say)
         before = _before(order.out, towers, tests, say)
+        towers.remember(order.remember, say)  # from here on: texts of the tests come up once, and would fill it
         look = (lambda: _look(towers, develop)) if develop else None
         trained = train(towers, columns, recipe, budget, order.out, look=look, say=say, anchors=held)
         about = mine.account(trained, material.licences(), _PACKAGES) | {

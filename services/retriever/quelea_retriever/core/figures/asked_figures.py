@@ -61,11 +61,15 @@ class _Company:
 
     def parts(self) -> list[AskedFigure]:
         """What the question asks for of the company's parts; of its newest year where it names none."""
-        times = self._times()
+        newest = self._calendar.newest(annual=True)
+        times = self._times() if self._search.periods.of(self._calendar.filings) else [newest] if newest else []
         ends = {some[0].end: some[0] for some in times}
         if len(ends) != 1 or self._asked.parent or self._asked.series:
             return []
         ((end, target),) = ends.items()
+        months = said_months(self._search.question) or target.months
+        if months not in (12, LONGEST, 0):  # the last quarter of a year ends with it
+            return []
 
         def is_of_time(one: StatedFact) -> bool:
             day = parse_iso(one.fact.period_end)
@@ -95,7 +99,10 @@ class _Company:
         if asked.others and (asked.relation or asked.series):
             return []
         if asked.relation in ("", "change") and (ends := self._series_ends()):
-            return [figure for line in asked.lines for figure in self._series(line, ends)]
+            each = [self._series(line, ends) for line in asked.lines]
+            return [figure for some in each for figure in some] if all(each) else []
+        if asked.series and asked.series.months == 3:
+            return []  # a year's figure is no answer
         times = [[instead]] if instead else self._times()
         if not times:
             return []
@@ -123,10 +130,12 @@ class _Company:
         """
         series, calendar = self._asked.series, self._calendar
         asks = self._search.periods.of(calendar.filings)
-        if len(asks) == 1 and series and series.months == 3:
-            year = next((one for one in calendar.targets(asks[0], 0, annual=True) if one.months == 12), None)
-            within = [end for end in calendar.ends(3) if year and timedelta(0) <= year.end - end < YEAR - NEAR]
-            return [[Target(end, 3)] for end in reversed(within)]
+        if asks and series and series.months == 3:
+            ends: list[date | None] = []
+            for ask in asks:
+                year = next((one.end for one in calendar.targets(ask, 0, annual=True) if one.months == 12), None)
+                ends += calendar.quarters_to(year) if year else [None]
+            return [[Target(end, 3)] for end in sorted(end for end in ends if end)] if all(ends) else []
         if asks:
             if len(asks) < 3 or not (series or self._asked.relation):
                 return []
@@ -134,9 +143,9 @@ class _Company:
             return sorted(times, key=lambda some: some[0].end) if all(times) else []
         if series is None:
             return []
-        ends = calendar.year_ends if series.months == 12 else calendar.ends(series.months)
-        unbroken = takewhile(lambda two: two[0] - two[1] < YEAR * (series.months + 2) / 12, pairwise(ends))
-        on_end = [*ends[:1], *(earlier for _, earlier in unbroken)]
+        stated = calendar.year_ends if series.months == 12 else calendar.ends(series.months)
+        unbroken = takewhile(lambda two: two[0] - two[1] < YEAR * (series.months + 2) / 12, pairwise(stated))
+        on_end = [*stated[:1], *(earlier for _, earlier in unbroken)]
         return [[Target(end, series.months)] for end in reversed(on_end[: series.count or _MOST_OF_SERIES])]
 
     def _series(self, line: Line, times: Sequence[Sequence[Target]]) -> list[AskedFigure]:
@@ -146,7 +155,7 @@ class _Company:
         """
         found = [self._first(some, lambda one: self._span(line, one)) for some in times]
         gap = max((at for at, one in enumerate(found) if one is None), default=-1)
-        if gap >= 0 and self._search.periods.named:
+        if gap >= 0 and (self._search.periods.named or self._search.periods.relative):
             return []
         stated = [one for one in found[gap + 1 :] if one is not None]
         if len({one.period_end for one in stated}) < max(2, len(stated)):

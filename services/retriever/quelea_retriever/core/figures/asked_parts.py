@@ -7,7 +7,7 @@ one of these, a line, a period or a word of no weight: of a question that says m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,6 +22,9 @@ from quelea_retriever.core.figures.statement_facts import BREAKDOWN, FactQuery, 
 MOST_FIGURES = 40
 _SPACE = re.compile(r"\s+")
 _BRACKETED = re.compile(r"[（(][^（）()]{0,20}[）)]")
+_LONGEST_NAME = 64
+"""No name is longer: of a part with the noun of its kind, of a column, of a line."""
+_PROSE = LANGUAGES.pattern("questions.prose")
 _LEAST_NAME = 2
 """Characters of a question's words that name a kind of parts."""
 
@@ -66,19 +69,18 @@ class AskedParts:
         if said is None or not (said.parts or said.kinds) or not said.measures:
             return []
         facts = [one for one in self._facts if is_of_time(one)]
-        for group in dict.fromkeys(one.fact.group for one in facts if all(it in one.fact.group for it in said.kinds)):
-            if found := self._of_group(said, [one for one in facts if one.fact.group == group]):
+        for group, own in _by(facts, lambda one: one.fact.group).items():
+            if all(kind in group for kind in said.kinds) and (found := self._of_group(said, own)):
                 return found if len(found) <= MOST_FIGURES else []
         return []
 
     def _of_group(self, said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
         """What is asked of the parts of one kind; none where one figure is missing."""
         wanted = {label for label, kind in said.parts if kind in facts[0].fact.group}
-        if len(wanted) < len({label for label, _ in said.parts}):
+        if len(wanted) < len({label for label, _ in said.parts}) or not wanted <= {one.fact.label for one in facts}:
             return []
         found: list[StatedFact] = []
-        for label in dict.fromkeys(one.fact.label for one in facts):
-            own = [one for one in facts if one.fact.label == label]
+        for label, own in _by(facts, lambda one: one.fact.label).items():
             if wanted and label not in wanted:
                 continue
             for measure in said.measures:
@@ -109,7 +111,7 @@ class AskedParts:
         """Read the longest word there; how long it is, 0 where there is none."""
         part = _longest(text, at, self._parts)
         measure = _longest(text, at, self._measures)
-        kind = max((_shared(text, at, group) for group in self._kinds), key=len, default="")
+        kind = self._kind(text, at)
         plain = _longest(text, at, _plain())
         length = max(len(one) for one in (part, measure, kind, plain))
         if not length:
@@ -125,6 +127,20 @@ class AskedParts:
             said.kinds.add(kind)
         return length
 
+    def _kind(self, text: str, at: int) -> str:
+        """The longest word there that the name of a kind of parts has too, and that says something by itself."""
+        if text[at : at + _LEAST_NAME] not in self._beginnings:
+            return ""
+        kind = max((_shared(text, at, group) for group in self._kinds), key=len, default="")
+        return "" if _is_plain(kind) or _PROSE.fullmatch(kind) else kind
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """All that a word of a kind can begin with: most places of a question need no look at each kind."""
+        return frozenset(
+            group[at : at + _LEAST_NAME] for group in self._kinds for at in range(len(group) - _LEAST_NAME + 1)
+        )
+
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one.fact.group for one in self._facts))
@@ -133,8 +149,7 @@ class AskedParts:
     def _parts(self) -> Mapping[str, set[tuple[str, str]]]:
         """What a question may call a part: its label, with or without what its group's name ends with."""
         found: dict[str, set[tuple[str, str]]] = {}
-        for one in self._facts:
-            label, group = one.fact.label, one.fact.group
+        for label, group in dict.fromkeys((one.fact.label, one.fact.group) for one in self._facts):
             for bare in {_plain_name(label), _plain_name(_BRACKETED.sub("", label))}:
                 nouns = [group[at : at + 2] for at in range(len(group) - 1)]
                 for noun in nouns:
@@ -148,23 +163,20 @@ class AskedParts:
     def _measures(self) -> Mapping[str, str]:
         """What a question may call what the columns tell: names of concepts and metrics, and the columns' own."""
         found: dict[str, str] = {}
-        for one in self._facts:
-            name = _plain_name(one.fact.column)
-            if not _line_of(one.fact.column):
-                found[name] = one.fact.column
+        for column in dict.fromkeys(one.fact.column for one in self._facts):
+            name = _plain_name(column)
+            if not _line_of(column):
+                found[name] = column
                 if len(name) == 3:  # 产量 of 生产量, 销量 of 销售量
-                    found.setdefault(name[1:], one.fact.column)
-                    found.setdefault(name[0] + name[2], one.fact.column)
+                    found.setdefault(name[1:], column)
+                    found.setdefault(name[0] + name[2], column)
         return _names() | found
 
 
 def _once(facts: Sequence[StatedFact]) -> list[StatedFact]:
     """Without parts that a second table calls otherwise: all that is told of them is told of an earlier one."""
-    of_part: dict[str, list[StatedFact]] = {}
-    for one in facts:
-        of_part.setdefault(one.fact.label, []).append(one)
     told: dict[tuple[tuple[str, str], ...], list[StatedFact]] = {}
-    for some in of_part.values():
+    for some in _by(facts, lambda one: one.fact.label).values():
         told.setdefault(tuple((one.fact.column, one.fact.value) for one in some), some)
     return [one for some in told.values() for one in some]
 
@@ -203,8 +215,27 @@ def _names() -> dict[str, str]:
     return {"".join(key): line.id for key, line in plain_names().items()}
 
 
-def _longest(text: str, at: int, names: Iterable[str]) -> str:
-    return max((name for name in names if text.startswith(name, at)), key=len, default="")
+def _by(facts: Iterable[StatedFact], key: Callable[[StatedFact], str]) -> dict[str, list[StatedFact]]:
+    found: dict[str, list[StatedFact]] = {}
+    for one in facts:
+        found.setdefault(key(one), []).append(one)
+    return found
+
+
+def _longest(text: str, at: int, names: Container[str]) -> str:
+    lengths = range(min(_LONGEST_NAME, len(text) - at), 0, -1)
+    return next((name for length in lengths if (name := text[at : at + length]) in names), "")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is made of nothing but words of no weight: "公司情况"."""
+    at = 0
+    while at < len(text):
+        length = len(_longest(text, at, _plain()))
+        if not length:
+            return False
+        at += length
+    return True
 
 
 def _shared(text: str, at: int, group: str) -> str:

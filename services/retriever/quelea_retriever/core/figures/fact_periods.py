@@ -120,6 +120,18 @@ class CompanyCalendar:
         found = {day for text, long in self._spans if long in (months, 0) and (day := parse_iso(text))}
         return tuple(sorted(found, reverse=True))
 
+    def quarters_to(self, year_end: date) -> list[date | None]:
+        """The ends of the four quarters of a year, oldest first; None of one that nothing is stated of.
+
+        The last one ends with the year, also where only the year is stated: it is what the others leave of it.
+        """
+        found: list[date | None] = []
+        for back in (3, 2, 1, 0):
+            day = year_end - back * _QUARTER
+            near = [end for end in self.ends(3) if abs(end - day) <= _QUARTER_NEAR]
+            found.append(min(near, key=lambda end: abs(end - day), default=None if back else year_end))
+        return found
+
     def newest(self, *, annual: bool) -> list[Target]:
         """The period of the newest filing; of the newest annual one."""
         filings = [one for one in self.filings if not (annual and one.period.fiscal_quarter)]

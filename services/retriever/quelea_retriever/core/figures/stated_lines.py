@@ -11,7 +11,7 @@ from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_k
 from quelea_fintext.dates import parse_iso
 
 from quelea_retriever.core.figures.fact_periods import LONGEST, Target
-from quelea_retriever.core.figures.statement_facts import STATEMENTS, FactQuery, StatedFact
+from quelea_retriever.core.figures.statement_facts import BREAKDOWN, STATEMENTS, FactQuery, StatedFact
 from quelea_retriever.core.question.filings import NEAR
 
 
@@ -115,7 +115,7 @@ def labels_of(stated: Sequence[StatedFact]) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
     for one in stated:
         label = one.fact.label
-        if one.fact.statement == "note":
+        if one.fact.statement in ("note", BREAKDOWN):
             continue
         for form in (label, re.sub(r"\([^()]{0,80}\)|（[^（）]{0,80}）", " ", label)):
             if key := name_key(form):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from statistics import median
 
-from quelea_fintext.concepts import Concept, concept_of_label, said_label
+from quelea_fintext.concepts import concept_of_label, said_label
 from quelea_fintext.dates import months_later
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import metrics
@@ -39,6 +39,12 @@ _CURRENCY = re.compile("元$")
 _DIGIT = re.compile(r"\d")
 _BROKEN = re.compile(r"[-−]?\d{1,3}(?:,\d{3})*(?:\.\d{1,4})?%?")
 _YEAR = re.compile(r"((?:19|20)\d\d)\s*年?(?:度)?")
+_WHOLE = re.compile(r"[-−]?\d{1,3}(?:,\d{3})*")
+_TO_CENTS = re.compile(r"\.\d{2,}$")
+_YEARS = re.compile(r"((?:19|20)\d\d)\s*年")
+_AS_RATE = re.compile("(?:比例|幅度|率)$")
+_UNITS_REACH = 8
+"""Lines of text after which a line of units says nothing of a table any more."""
 _LEAST_PLACED = 2
 """Rows without a gap by which the places of columns are known."""
 
@@ -78,13 +84,21 @@ def _figure(cell: Cell) -> str:
     text = cell.text.strip()
     if is_number(text):
         return text
-    whole = _SPACE.sub("", text)
+    whole = ""
+    for piece in text.split():
+        if piece[0].isdigit() and (_WHOLE.fullmatch(whole) or _TO_CENTS.search(whole)):
+            return ""  # two figures: "2 15.3%"
+        whole += piece
     return whole if _BROKEN.fullmatch(whole) else ""
+
+
+def _unspaced(text: str) -> str:
+    return _SPACE.sub("", text)
 
 
 @cache
 def _metric_names() -> frozenset[str]:
-    return frozenset(_SPACE.sub("", name) for one in metrics().values() for name in one.names)
+    return frozenset(_unspaced(name) for one in metrics().values() for name in one.names)
 
 
 def read_breakdowns(pages: Sequence[Page], calendar: Calendar, language: str) -> list[Fact]:
@@ -121,6 +135,7 @@ class _Held:
         self._table: _Table | None = None
         self._titles: list[str] = []
         self._units: list[str] = []  # the last such line since a heading: tables that follow each other share it
+        self._since = 0
         self._is_parent = False
 
     def end(self) -> Iterator[_Table]:
@@ -133,7 +148,9 @@ class _Held:
         """A line outside of tables: a title of the next one, or a stray one within this."""
         if is_heading and _said("section").search(text):
             self._is_parent = _said("parent_section").search(text) is not None
-        if is_heading or is_units(text):
+        self._since += 1
+        if is_heading or is_units(text) or self._since > _UNITS_REACH:
+            self._since = 0
             self._units = [text] if is_units(text) else []
         is_long = len(text) > _LONGEST_TITLE
         self._titles = [] if is_long else [*self._titles[1 - _TITLES :], text]
@@ -144,6 +161,10 @@ class _Held:
 
     def take_row(self, row: Row) -> Iterator[_Table]:
         """A row: of a head, where it names nothing but columns, the heading of those after it, or one of figures."""
+        if all(is_units(cell.text) for cell in row.cells):  # "单位：元  币种：人民币"
+            yield from self.take_text(" ".join(cell.text for cell in row.cells), is_heading=False)
+            return
+        self._since = 0
         table = self._table
         is_head = len(row.cells) > 1 and _is_head(row)
         if is_head and table is not None and not table.rows and not table.group and len(table.heads) == 1:
@@ -152,7 +173,9 @@ class _Held:
             yield from self.end()
             self._table = _Table((*self._units, *self._titles), [row], self._is_parent)
             self._titles = []
-        elif table is not None and len(table.rows) < _MOST_ROWS:
+        elif table is not None and len(table.rows) >= _MOST_ROWS:
+            self._table = None  # cut off here, its last list of parts would have a gap
+        elif table is not None:
             table.stray = 0
             if len(row.cells) > 1 or is_number(row.cells[0].text):
                 table.rows.append((table.group, row))
@@ -240,7 +263,7 @@ def _column(text: str, calendar: Calendar) -> _Column:
 
 def _facts(table: _Table, calendar: Calendar, language: str) -> list[Fact]:
     columns = _columns(table, calendar)
-    if not columns:
+    if not columns or _is_of_other_year(_title(table.titles), calendar):
         return []
     by_row = any(one.years_back is not None and not _measure(one.name) for one in columns)
     if not by_row and not any(_measure(one.name) for one in columns):
@@ -254,6 +277,12 @@ def _facts(table: _Table, calendar: Calendar, language: str) -> list[Fact]:
         if group not in broken
         for fact in _of_row(table, columns, group, cells, row, calendar, language)
     ]
+
+
+def _is_of_other_year(title: str, calendar: Calendar) -> bool:
+    """Whether a title or a heading names years, and not the document's."""
+    years = {int(year) for year in _YEARS.findall(title)}
+    return bool(years) and calendar.end is not None and calendar.end.year not in years
 
 
 def _measures(table: _Table, columns: Sequence[_Column]) -> set[str]:
@@ -288,7 +317,7 @@ def _aligned(
         missing = width - len(cells)
         if missing > 0:
             names, before = _names(cells), _names(above)
-            if 0 < missing < before and names == before - missing:
+            if 0 < missing < before and names == before - missing and _are_alike(cells[0], above[missing]):
                 cells = [*above[:missing], *cells]
             else:
                 cells = _by_place(row, places, width)
@@ -298,6 +327,11 @@ def _aligned(
         elif any(_figure(cell) for cell in row.cells[1:]):
             broken.add(group)
     return found, broken
+
+
+def _are_alike(one: Cell | None, above: Cell | None) -> bool:
+    """Whether both name what is told, or both a part: a row with another empty cell begins with a part of its own."""
+    return one is not None and above is not None and _measure(_bare(one.text)[0]) == _measure(_bare(above.text)[0])
 
 
 def _names(cells: Sequence[Cell | None]) -> int:
@@ -352,13 +386,21 @@ def _of_row(
     bare = _bare(part)[0]
     if _said("sums").search(bare) or concept_of_label(bare) is not None:
         return
+    if first and not _is_told(columns[0]) and cells[1] and _figure(cells[1]):
+        return  # the head lacks another column than that of the parts
+    back = _years_back(_bare(group)[0].rstrip(":："), calendar)
+    if back is None and _is_of_other_year(group, calendar):
+        return
+    if back is not None:
+        columns = [replace(one, years_back=back) if _is_undated(one) else one for one in columns]
     told, unit = "", ""
     for column, cell in zip(columns, cells[first:], strict=True):
         if cell is not None and cell is not cells[0] and not _figure(cell):
-            name = _bare(cell.text)[0]
+            name, own = _bare(cell.text)
             unit = cell.text.strip() if _said("unit").search(column.name) else unit
-            told = told or (name if _measure(name) else "")
-    kind = group or _with_title("" if first else columns[0].name, table.titles)
+            if not told and _measure(name):
+                told, unit = name, unit or own
+    kind = (group if back is None else "") or _with_title("" if first else columns[0].name, table.titles)
     for column, cell in zip(columns, cells[first:], strict=True):
         if cell is None or cell is cells[0]:
             continue
@@ -381,10 +423,22 @@ def _of_row(
             )
 
 
+def _is_told(column: _Column) -> bool:
+    """Whether figures may stand under it."""
+    return column.years_back is not None or _measure(column.name) or _said("change").search(column.name) is not None
+
+
+def _is_undated(column: _Column) -> bool:
+    return column.years_back is None and _measure(column.name)
+
+
+def _title(titles: Sequence[str]) -> str:
+    return next((one for one in titles[::-1] if not is_units(one) and not _said("none").search(one)), "")
+
+
 def _with_title(kind: str, titles: Sequence[str]) -> str:
     """The head of the parts' column after the table's title: "公司名称" alone does not say which companies."""
-    title = next((one for one in titles[::-1] if not is_units(one) and not _said("none").search(one)), "")
-    return " ".join(filter(None, (said_label(title), kind)))
+    return " ".join(filter(None, (said_label(_title(titles)), kind)))
 
 
 def _fact(
@@ -396,7 +450,7 @@ def _fact(
         name = told
     elif change:
         name = name[: change.start()]
-    if not _measure(name) or calendar.end is None:
+    if not _measure(name) or calendar.end is None or (column.years_back or 0) < 0:  # a plan of a year to come
         return None
     concept = concept_of_label(name)
     text = cell.text.strip()
@@ -408,7 +462,7 @@ def _fact(
         read = amount(text) if _DIGIT.search(text) else None
         if read is None:
             return None
-        scaled = _in_unit(read, text, column, concept, bool(change), unit, table, language)
+        scaled = _in_unit(read, text, column, name, bool(change), unit, table, language)
         if scaled is None:
             return None
         value, kind = scaled
@@ -423,22 +477,34 @@ def _in_unit(
     number: Decimal,
     text: str,
     column: _Column,
-    concept: Concept | None,
+    name: str,
     is_change: bool,
     unit: str,
     table: _Table,
     language: str,
 ) -> tuple[Decimal, str] | None:
-    """Exact value and unit: by the cell, its head, the row's column of units, the lines over the table."""
-    said = f"{text} {column.unit} {column.name}"
-    if "%" in said or "％" in said or is_change or _whole(column.name) or column.name in _metric_names():
+    """Exact value and unit: by the cell, its head, the row's column of units, the lines over the table.
+
+    None where nothing says which it is.
+    """
+    concept, own = concept_of_label(name), unit or column.unit
+    is_percent = any(sign in f"{text} {own} {column.unit} {column.name}" for sign in "%％")
+    if is_change and not is_percent and not _AS_RATE.search(column.name):
+        return _in_currency(number, [own], language) if _CURRENCY.search(own) else None
+    if is_change or _whole(name):
         return number, "percent"
-    own = [column.unit] if _CURRENCY.search(column.unit) else []
-    stated = own or [one for one in (*table.titles, *_heads(table)) if is_units(one)]
     if concept is None:
-        return number, unit or column.unit or "pure"
-    if not stated:
-        return None  # of yuan or of ten thousand yuan
+        metric = next((one for one in metrics().values() if name in map(_unspaced, one.names)), None)
+        if metric and metric.unit in ("money", "per_share"):
+            return None
+        return number, "percent" if is_percent else metric.unit if metric else own or "pure"
+    if is_percent or concept.unit:  # a share of it, or for each share
+        return None
+    stated = [own] if _CURRENCY.search(own) else [one for one in (*table.titles, *_heads(table)) if is_units(one)]
+    return _in_currency(number, stated, language) if stated else None  # else of yuan or of ten thousand yuan
+
+
+def _in_currency(number: Decimal, stated: Sequence[str], language: str) -> tuple[Decimal, str]:
     units = units_of(stated[:1], language)
     return number * units.scale, units.currency
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from functools import cache
 
@@ -29,6 +30,8 @@ QUARTERS_ADD_UP = "year = four quarters"
 _QUARTERS, _MONTHS = 4, 3
 _LINES_ABOVE = 3
 _LONGEST_HEAD = 40
+_YEARS = re.compile(r"((?:19|20)\d\d)\s*年")
+_LAST_MONTH = re.compile(r"[-–—~～至到]\s*(\d{1,2})\s*月")
 
 
 @cache
@@ -44,39 +47,54 @@ def read_quarters(pages: Sequence[Page], calendar: Calendar, language: str, year
         pages: Of an annual report; others have no such table.
         calendar: Of the filer.
         language: "zh" or "en".
-        year: Facts of its statements: four quarters that do not add up to the year's are marked as failed.
+        year: Facts of its statements: four quarters that do not add up to the year's are marked as failed. Quarters
+            over which no line says the unit are kept only where they add up.
     """
     if calendar.end is None or not calendar.is_annual:
         return []
     sums = {one.concept: one for one in year if one.basis == "consolidated" and one.period.end == calendar.end}
     found: dict[str, list[Fact]] = {}
-    for row, label, above in _rows(pages):
+    for row, label, head, above in _rows(pages):
         concept = concept_of_label(label)
-        if concept is None or concept.statement == "balance" or concept.id in found:
+        if concept is None or concept.statement == "balance" or concept.unit or concept.id in found:
+            continue  # amounts for each share do not add up, and have no scale
+        if not _is_of(head, above, calendar.end):
             continue
-        facts = _facts(row, label, concept, above, calendar, language)
-        found[concept.id] = [_checked(one, facts, sums.get(concept.id)) for one in facts]
+        units = [line for line in above if is_units(line)][-1:]
+        facts = _facts(row, label, concept, units, calendar, language)
+        checked = [_checked(one, facts, sums.get(concept.id)) for one in facts]
+        if checked and (units or all(one.passed for one in checked)):
+            found[concept.id] = checked
     return [fact for facts in found.values() for fact in facts]
 
 
-def _rows(pages: Sequence[Page]) -> Iterator[tuple[Row, str, Sequence[str]]]:
-    """Rows under a head of four quarters, each with its whole label and the lines above that head."""
+def _is_of(head: Row, above: Sequence[str], end: date) -> bool:
+    """Whether these are the quarters of the year that ends then: no line above names only others, no month differs."""
+    years = {int(year) for line in above if len(line) <= _LONGEST_HEAD for year in _YEARS.findall(line)}
+    month = _LAST_MONTH.search(head.cells[-1].text)
+    return (not years or end.year in years) and (month is None or int(month[1]) == end.month)
+
+
+def _rows(pages: Sequence[Page]) -> Iterator[tuple[Row, str, Row, Sequence[str]]]:
+    """Rows under a head of four quarters, each with its whole label, that head and the lines above it."""
     for number, page in enumerate(pages, start=1):
         above: list[str] = []
-        is_below, broken = False, ""
+        head: Row | None = None
+        broken = ""
         for line in page.lines:
             text = page.text[line.start : line.end]
             row = row_of(page, line, number) if line.kind in (LineKind.ROW, LineKind.HEAD) else None
             if row and _names_quarters(row):
-                is_below, broken = True, ""
-            elif row and is_below and len(row.cells) == _QUARTERS + 1 and all(map(is_number, _figures(row))):
-                yield row, _label(broken, row.cells[0].text), tuple(above)
+                head, broken = row, ""
+            elif row and head and len(row.cells) == _QUARTERS + 1 and all(map(is_number, _figures(row))):
+                yield row, _label(broken, row.cells[0].text), head, tuple(above)
                 broken = ""
-            elif is_below and not broken and len(text) <= _LONGEST_HEAD and not (row and len(row.cells) > 1):
+            elif head and not broken and len(text) <= _LONGEST_HEAD and not (row and len(row.cells) > 1):
                 broken = text
             else:
-                is_below, broken = False, ""
-                above = [*above, text][-_LINES_ABOVE:]
+                above = [*above, text] if head is None else [broken, text]  # not what is said of the table before
+                above = above[-_LINES_ABOVE:]
+                head, broken = None, ""
 
 
 def _figures(row: Row) -> list[str]:
@@ -99,12 +117,12 @@ def _names_quarters(row: Row) -> bool:
 
 
 def _facts(
-    row: Row, label: str, concept: Concept, above: Sequence[str], calendar: Calendar, language: str
+    row: Row, label: str, concept: Concept, stated: Sequence[str], calendar: Calendar, language: str
 ) -> list[Fact]:
-    units = units_of([line for line in above if is_units(line)], language)
+    units = units_of(stated, language)
     facts = []
     for place, cell in enumerate(row.cells[1:], start=1):
-        number = amount(cell.text)
+        number = None if "%" in cell.text else amount(cell.text)
         end = months_later(calendar.end, _MONTHS * (place - _QUARTERS)) if calendar.end else None
         if number is None or end is None:
             return []
