@@ -62,6 +62,21 @@ async def test_a_sentence_with_the_figure_of_the_quotes_is_the_answer_and_has_it
     assert (end.reason, end.reader) == ("stop", "")
 
 
+@pytest.mark.parametrize("first", ["Harrow Lines Inc. earned", "In the U.S. it earned", "1. It earned"])
+async def test_a_stop_that_ends_no_sentence_ends_none(first: str) -> None:
+    text, _, end = await ask(FakeEndpoint([first, " $77", " [1]. ", "It is so."], sureness=0.5), HOW_MUCH)
+    assert text == f"{first} $77 thousand [1]. It is so."
+    assert end.reader == ""
+
+
+@pytest.mark.parametrize("said", ["It was $77 [1]. {}.", "{}. It was $77 [1]."])
+async def test_a_refusal_beside_an_answer_takes_no_quote_from_it(said: str) -> None:
+    text, quotes, end = await ask(FakeEndpoint([said.format(REFUSALS["en"])], sureness=0.95), HOW_MUCH)
+    assert text.strip() == "It was $77 thousand [1]."
+    assert [one.text for one in quotes] == ["Operating income\t77\t81"]
+    assert (end.reason, end.decline) == ("stop", None)
+
+
 @pytest.mark.parametrize("wrong", ["It was $81 in the half [1].", "It was $5,000 [1].", "It was good [2]."])
 async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong: str) -> None:
     chat = FakeEndpoint([wrong + " ", "More."], sureness=0.99)

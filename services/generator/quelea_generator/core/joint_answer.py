@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.languages import REFUSALS
+from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import language_of, terms
 
 from quelea_generator.core.chat.excerpts import cut_evidence
@@ -134,10 +135,14 @@ class JointAnswer:
         self._held += text
         self._sureness = min((value for value in (self._sureness, sureness) if value is not None), default=None)
         shown = ""
-        while end := _SENTENCE.search(self._held):
+        while end := next(filter(self._is_end, _SENTENCE.finditer(self._held)), None):
             sentence, self._held = self._held[: end.end()], self._held[end.end() :]
             shown += self._say(sentence)
         return shown
+
+    def _is_end(self, match: re.Match[str]) -> bool:
+        """No stop of an abbreviation, or of the number of a list; whatever stands next."""
+        return "\n" in match.group() or len(sentence_spans(f"{match.string[: match.end()]}A")) > 1
 
     def finish(self) -> str:
         """The rest, with the quotes where they belong to the answer."""
@@ -154,6 +159,11 @@ class JointAnswer:
         further = [line for line in self._prepared.quoted.lines[1:] if not _is_said(line, words)]
         self.shows_quotes = bool(further)
         return "\n".join([shown.rstrip() + "\n", _BESIDE[self._language], *further]) if further else shown
+
+    @property
+    def said(self) -> str:
+        """The model's sentences that are shown."""
+        return self._said
 
     @property
     def quoted(self) -> Answer:
