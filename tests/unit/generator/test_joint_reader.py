@@ -89,6 +89,13 @@ async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong:
     assert (end.reader, end.model) == ("extractive", "extractive-1")
 
 
+async def test_of_a_row_of_losses_the_other_column_is_no_answer() -> None:
+    losses = replace(TABLE, text=TABLE.text.replace("77\t81", "(77)\t(81)"))
+    text, _, end = await ask(FakeEndpoint(["It was $(81) [1]."], sureness=0.99), replace(HOW_MUCH, evidence=(losses,)))
+    assert "Operating income: (77)" in text
+    assert end.reader == "extractive"
+
+
 @pytest.mark.parametrize(("sureness", "kept"), [(0.95, True), (0.6, False)])
 async def test_a_figure_of_another_row_stands_when_the_model_is_sure(sureness: float, kept: bool) -> None:
     text, _, end = await ask(FakeEndpoint(["It was $19", " [1]."], sureness=sureness), HOW_MUCH)

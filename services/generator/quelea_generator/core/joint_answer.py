@@ -32,9 +32,6 @@ AS_GOOD = 1.0
 _SAID_AGAIN = 0.75
 """A quote with this part of its words in the model's sentences is not repeated."""
 _SENTENCE = re.compile(r"(?:[.!?](?:\s*\[\d+\])*\s+|[。！？](?:\s*\[\d+\])*\s*|\n+)(?!\s*\[)")
-_FROM_ROW = re.compile(r"(?:, from the rows? |，见表格各?行)“")
-_BEFORE_BRACKET = re.compile(r"[^\d(（]*\d[^(（]*(?=[(（])")
-"""A cell that a quoted line gives, in front of the row that it is from."""
 _MARKER = re.compile(r"\[\d+\]")
 _BESIDE = MappingProxyType({"en": "Quoted from the sources:", "zh": "资料原文："})
 _WORDED = MappingProxyType({"en": "As the language model puts it:", "zh": "语言模型的表述："})
@@ -174,6 +171,8 @@ class JointAnswer:
         if self.by_quotes or any(refusal in sentence for refusal in REFUSALS.values()):
             return ""
         mended = mend_scales(sentence, [line.printed for line in self._prepared.lines])
+        if not sentence.strip() and not self._said:
+            return ""
         if not sentence.strip() or self._said.strip():
             self._said += mended
             return mended
@@ -198,7 +197,7 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
         return True
     said = _figures(sentence) - _figures(prepared.task.question)
     quoted = prepared.quoted
-    chosen, around = _chosen(quoted.lines[1]), _figures(quoted.quotes[0].text)
+    chosen, around = find_figures(" ".join(quoted.cells)), _figures(quoted.quotes[0].text)
     if not said:
         return not (around and prepared.one_figure)
     if chosen and around & said:
@@ -214,14 +213,6 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
 def _figures(text: str) -> frozenset[str]:
     """Without those of dates and markers."""
     return find_figures(without_periods(_MARKER.sub(" ", text)))
-
-
-def _chosen(line: str) -> frozenset[str]:
-    """The figures that a quoted line gives as its own, before the row that it is from; none where it gives the row."""
-    row = _FROM_ROW.search(line)
-    pieces = re.split("[:：]", line[: row.start()])[1:] if row else []
-    cells = (match.group() for piece in reversed(pieces) if (match := _BEFORE_BRACKET.match(piece)))
-    return find_figures(next(cells, ""))
 
 
 def _is_place(one: ShownLine, quote: Quote) -> bool:
