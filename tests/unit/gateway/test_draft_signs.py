@@ -19,7 +19,8 @@ CASH = passage(
     "(in millions)\nYear Ended December 31,\n2023\t2024\nNet cash from operating activities\t35,574\t61,840\n"
     "Purchases of equipment\t(59,060)\t(53,960)\nRepayments of leases\t(9,700)\t(5,700)\n"
     "Notes payable\t4,955\t5,419\nLong-term debt\t36,755\t33,570\nTerm debt\t700\t600\n"
-    "Free cash flow\t(23,486)\t7,880\nLoss from operations\t(23,935)\t(24,614)",
+    "Free cash flow\t(23,486)\t7,880\nLoss from operations\t(23,935)\t(24,614)\n"
+    "Provision for (benefit from) income taxes\t1,203\t(2,406)",
     is_table=True,
 )
 BRIDGE = passage(
@@ -60,6 +61,7 @@ def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]
         ("In 2024 {61,840 [1] - 53,960 [1]} was left.", "In 2024 7,880 million [1] was left."),
         ("Both took {53,960 [1] + 5,700 [1]} in 2024.", "Both took 59,660 million [1] in 2024."),
         ("Free cash flow swung by {7,880 [1] + 23,486 [1]}.", "Free cash flow swung by 31,366 million [1]."),
+        ("The tax rate was {2,406 [1] / 61,840 [1] = %}.", "The tax rate was −3.89% [1]."),
         ("Debt was {5,419 [1] + 33,570 [1]}.", "Debt was 38,989 million [1]."),
         ("Term debt was {600 [1]}.", "Term debt was 600 million [1]."),
         ("The sum is {7,880 [1] + (23,486) [1]}.", "The sum is −15,606 million [1]."),
@@ -83,6 +85,7 @@ def test_a_sign_is_shown_where_the_words_do_not_say_it(draft: str, shown: str) -
     ("true", "false"),
     [
         ("Total revenue rose by {123,636 [4]} in 2024.", "Total revenue fell by {123,636 [4]} in 2024."),
+        ("It was {123,636 [4]} more than in 2023.", "It was {123,636 [4]} less than in 2023."),
         ("Marketing fell by {100 [4]} in 2024.", "Marketing rose by {100 [4]} in 2024."),
         (
             "Total revenue rose by {(760,866 [4] - 637,230 [4]) / 637,230 [4] = %} in 2024.",

@@ -73,6 +73,8 @@ _PAID = re.compile(
     r"|支付|购买|购建|偿还|分配|减[:：])"
 )
 """How the label of a row begins whose amounts go out: their brackets are the bookkeeper's, not the figure's sign."""
+_EITHER_WAY = re.compile(r"\b(?:benefits?|credits?|income|gains?|recover\w*|reversals?|proceeds)\b[^()]*\)")
+"""A label that says in brackets what its brackets are: "Provision for (benefit from) taxes", "expense (income)"."""
 _BEFORE = 240
 _BEHIND = 60
 _REACH = 100
@@ -189,7 +191,7 @@ def is_compound(text: str) -> bool:
 
 def is_paid_out(label: str) -> bool:
     """A row of what is paid or deducted, by its label: its brackets say which way the money goes."""
-    return bool(_PAID.search(lower(label)))
+    return bool(_PAID.search(lower(label))) and not _EITHER_WAY.search(lower(label))
 
 
 @lru_cache(maxsize=4096)
