@@ -41,7 +41,17 @@ CHANGES = passage(
 OTHER = passage(
     "(in millions)\nYear Ended December 31,\n2024\t2023\nRevenue\t$ 56,517\t$ 50,122", "Heron", is_table=True
 )
-EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER)
+COUNTS = passage(
+    "(in millions)\nYear Ended December 31,\n2024\t2023\nDiluted shares\t12,411\t12,514\nAverage price paid\t1,301"
+    "\t1,207\nTraining days\t4,305\t4,117",
+    is_table=True,
+)
+SHARES = passage(
+    "(In millions, except number of shares, which are reflected in thousands)\nYear Ended December 31,\n2024\t2023\n"
+    "Diluted shares\t15,408,095\t15,812,547",
+    is_table=True,
+)
+EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER, COUNTS, SHARES)
 
 
 def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]]:
@@ -62,6 +72,10 @@ def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]
         ("Both took {53,960 [1] + 5,700 [1]} in 2024.", "Both took 59,660 million [1] in 2024."),
         ("Free cash flow swung by {7,880 [1] + 23,486 [1]}.", "Free cash flow swung by 31,366 million [1]."),
         ("The tax rate was {2,406 [1] / 61,840 [1] = %}.", "The tax rate was −3.89% [1]."),
+        ("There were {12,411 [6]} shares.", "There were 12,411 million [6] shares."),
+        ("It paid {1,301 [6]} on average.", "It paid 1,301 [6] on average."),
+        ("It took {4,305 [6]} days.", "It took 4,305 [6] days."),
+        ("There were {15,408,095 [7]} shares.", "There were 15,408,095 [7] shares."),
         ("Debt was {5,419 [1] + 33,570 [1]}.", "Debt was 38,989 million [1]."),
         ("Term debt was {600 [1]}.", "Term debt was 600 million [1]."),
         ("The sum is {7,880 [1] + (23,486) [1]}.", "The sum is −15,606 million [1]."),

@@ -29,7 +29,11 @@ _MOST_DIGITS = 20
 _LEAST_ALIKE = 4
 """Digits of a figure that two tables do not print by chance."""
 _SCALED = 1000
-"""A whole number of a table from which it is in the table's unit, though its row may be of something else: days."""
+"""A whole number of a table from which it is in the table's unit, though its row may be of something else: shares."""
+_ONE_OR_SCALED = 2
+"""Scales that are possible: with a third, that of shares alone, nobody knows which is meant."""
+_OF_EACH = re.compile(r"\b(?:prices?|days|years|months|hours)\b", re.IGNORECASE)
+"""Such a row is in no unit of its table, however large its figure."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
 _LONGEST_STATEMENT = 60
@@ -227,8 +231,8 @@ class Sources:
         if fact.table < 0 and figure.scale is None and _begins_line(passage.text, start):
             unit = _unit_above(passage.text[:start], unit)
         possible = unit.scales or (Decimal(1),)
-        large = pointer.number >= _SCALED and _is_whole(pointer.number)
-        scale = figure.scale or (max(possible) if large else possible[0])
+        large = pointer.number >= _SCALED and _is_whole(pointer.number) and not _OF_EACH.search(chosen.label)
+        scale = figure.scale or (max(possible) if large and len(possible) == _ONE_OR_SCALED else possible[0])
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
         rate = rate or ("percent" if unit.percent or said else "")
         rate = said if rate == "percent" and said else rate
