@@ -46,12 +46,16 @@ COUNTS = passage(
     "\t1,207\nTraining days\t4,305\t4,117",
     is_table=True,
 )
+FALLS = passage(
+    "(in millions)\nYear Ended December 31,\n2024\t2023\tDecrease\nRental income\t$ 8,014\t$ 9,125\t$ 1,111",
+    is_table=True,
+)
 SHARES = passage(
     "(In millions, except number of shares, which are reflected in thousands)\nYear Ended December 31,\n2024\t2023\n"
     "Diluted shares\t15,408,095\t15,812,547",
     is_table=True,
 )
-EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER, COUNTS, SHARES)
+EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER, COUNTS, SHARES, FALLS)
 
 
 def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]]:
@@ -100,6 +104,7 @@ def test_a_sign_is_shown_where_the_words_do_not_say_it(draft: str, shown: str) -
     [
         ("Total revenue rose by {123,636 [4]} in 2024.", "Total revenue fell by {123,636 [4]} in 2024."),
         ("It was {123,636 [4]} more than in 2023.", "It was {123,636 [4]} less than in 2023."),
+        ("Rental income fell by {1,111 [8]} in 2024.", "Rental income rose by {1,111 [8]} in 2024."),
         ("Marketing fell by {100 [4]} in 2024.", "Marketing rose by {100 [4]} in 2024."),
         (
             "Total revenue rose by {(760,866 [4] - 637,230 [4]) / 637,230 [4] = %} in 2024.",

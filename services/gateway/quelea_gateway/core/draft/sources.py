@@ -39,6 +39,8 @@ _LONGEST_QUOTE = 400
 _LONGEST_STATEMENT = 60
 """Characters of a line that states a unit and nothing else."""
 _DIGIT = re.compile(r"\d")
+_FALLS = re.compile(r"\b(?:decreases?|declines?|reductions?)\b|减少|下降", re.IGNORECASE)
+_MAY_RISE = re.compile(r"\bincrease|\bgrowth|\bchange|增", re.IGNORECASE)
 _CURRENCY = {"$": "USD"}
 """Any dollar is taken for the most usual one; its sign is what is written."""
 
@@ -56,6 +58,7 @@ class Source:
         counted: The word behind it, where it is no amount of money: " employees", 部.
         quote: The row up to it, or the phrase.
         change: It stands in a column of changes.
+        falls: That column has decreases alone, which it prints without a sign.
         date: (year, month, day) at which its column ends, 0 where not known.
         part: The heading over its row: "AWS" over "Operating income".
         parts: Of rows of the same table with the same label, the other headings.
@@ -70,6 +73,7 @@ class Source:
     quote: Quote
     counted: str = ""
     change: bool = False
+    falls: bool = False
     date: tuple[int, int, int] = (0, 0, 0)
     part: str = ""
     parts: tuple[str, ...] = ()
@@ -265,6 +269,7 @@ class Sources:
             counted="" if name else _counted(passage.text, fact.figure.text, printed, end),
             quote=_quote(passage, number, start, end) if fact.table >= 0 else _phrase(passage, number, start, end),
             change=fact.change,
+            falls=fact.change and bool(_FALLS.search(fact.words)) and not _MAY_RISE.search(fact.words),
             date=fact.latest_date,
             part=chosen.part,
             parts=chosen.parts,
