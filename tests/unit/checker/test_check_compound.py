@@ -72,3 +72,16 @@ def test_a_true_one_passes_and_a_false_one_is_doubted(passage: CheckPassage, tru
 def test_a_companys_name_tells_no_figure_of_it_from_another() -> None:
     said = "ExxonKestrel's Upstream earned $5,402 million in the second quarter of 2025."
     assert doubted(said, JOINED, UPSTREAM) == []
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "Upstream earnings were $5,402 (in millions) in the second quarter of 2025.",
+        "Upstream earnings, in millions of dollars, were $5,402 in the second quarter of 2025.",
+        "Amounts are in millions. Upstream earnings were $5,402 in the second quarter of 2025.",
+    ],
+)
+def test_a_scale_that_is_said_apart_from_the_figure_is_its_scale(true: str) -> None:
+    assert doubted(true, UPSTREAM) == []
+    assert doubted(true.replace("millions", "thousands"), UPSTREAM) == ["$5,402"]
