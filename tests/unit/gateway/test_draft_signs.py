@@ -127,3 +127,15 @@ def test_another_company_may_be_compared_with_and_not_put_in_its_place() -> None
     true = "Kestrel added {760,866 [4] - 637,230 [4]}, against {56,517 [5] - 50,122 [5]}."
     assert read(true, companies=both)[1] == []
     assert read("Kestrel added {56,517 [5] - 50,122 [5]}.", companies=both)[1]
+
+
+@pytest.mark.parametrize(
+    "false",
+    [
+        "Kestrel's revenue was {760,866 [4]}, up from {50,122 [5]}.",
+        "Kestrel's revenue was {760,866 [4]}, compared with {50,122 [5]} a year earlier.",
+        "Kestrel's revenue was {760,866 [4]}, compared with {50,122 [5]} in 2023.",
+    ],
+)
+def test_its_own_earlier_figure_is_not_that_of_another_company(false: str) -> None:
+    assert read(false, companies=("Kestrel", "Heron"))[1]
