@@ -89,6 +89,25 @@ async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong:
     assert (end.reader, end.model) == ("extractive", "extractive-1")
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("Diluted earnings per share\t6.13\t6.08", "It was $6.13 [1]."),
+        ("Average price per barrel\t80.10\t81.20", "It was $80.10 [1]."),
+        ("Gross margin (%)\t12.5\t13.5", "It was 12.5 [1]."),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+async def test_rates_are_in_no_scale_of_their_table(row: str, said: str, *, first: bool) -> None:
+    unit, dates = "(In millions, except per share amounts)", "Six Months Ended\nJune 30, 2031\tJune 30, 2030"
+    table = replace(TABLE, text="\n".join([*((unit, dates) if first else (dates, unit)), row]))
+    label = row.partition("\t")[0].lower()
+    asked = f"What was Harrow Lines' {label} in the six months ended June 30, 2031?"
+    text, _, _ = await ask(FakeEndpoint([said], sureness=0.99), replace(HOW_MUCH, question=asked, evidence=(table,)))
+    assert "million" not in text.partition(", from the row")[0].replace("in millions", "")
+    assert said.split()[2].strip("$") in text
+
+
 async def test_of_a_row_of_losses_the_other_column_is_no_answer() -> None:
     losses = replace(TABLE, text=TABLE.text.replace("77\t81", "(77)\t(81)"))
     text, _, end = await ask(FakeEndpoint(["It was $(81) [1]."], sureness=0.99), replace(HOW_MUCH, evidence=(losses,)))

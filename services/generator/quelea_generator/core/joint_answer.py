@@ -32,6 +32,8 @@ AS_GOOD = 1.0
 _SAID_AGAIN = 0.75
 """A quote with this part of its words in the model's sentences is not repeated."""
 _SENTENCE = re.compile(r"(?:[.!?](?:\s*\[\d+\])*\s+|[。！？](?:\s*\[\d+\])*\s*|\n+)(?!\s*\[)")
+_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_RATE = re.compile(r"\bper\b(?! (?:day|week|month|quarter|year|annum)\b)|\beach\b|\$/|[%％每]|元[/／]", re.IGNORECASE)
 _MARKER = re.compile(r"\[\d+\]")
 _BESIDE = MappingProxyType({"en": "Quoted from the sources:", "zh": "资料原文："})
 _WORDED = MappingProxyType({"en": "As the language model puts it:", "zh": "语言模型的表述："})
@@ -92,11 +94,20 @@ def prepare(task: Task, tokens: int) -> Preparation:
 
 def _shown(query: Query, one: Candidate) -> ShownLine:
     row = one.span.row
-    label = row.label if row else ""
-    unit = f"{label} {one.span.above.rsplit(chr(10), 1)[-1]} {scale_phrase(query.language, one.evidence, one.span)}"
-    cells = tuple(figure for cell in (row.cells if row else ()) for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", cell))
-    printed = ScaledRow(cells or tuple(re.findall(r"\d[\d,]*(?:\.\d+)?", one.text)), unit if row else "")
+    cells = [cell for cell in row.cells if "%" not in cell and "％" not in cell] if row else [one.text]
+    figures = tuple(figure for cell in cells for figure in _FIGURE.findall(cell))
+    printed = ScaledRow(figures, _unit(query, one, row.label) if row else "")
     return ShownLine(one.evidence.number, one.span.start, find_figures(one.text), printed, one.score)
+
+
+def _unit(query: Query, one: Candidate, label: str) -> str:
+    """What says in which unit a row's amounts are; empty of rates, which no table scales."""
+    if _RATE.search(label):
+        return ""
+    heading = one.span.above.rsplit("\n", 1)[-1]
+    if "except" in heading.lower():  # of which rows that is, scale_phrase knows
+        heading = ""
+    return f"{label} {heading} {scale_phrase(query.language, one.evidence, one.span)}"
 
 
 def _asks_one_figure(query: Query) -> bool:
