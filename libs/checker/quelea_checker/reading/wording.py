@@ -171,6 +171,8 @@ def is_negative(text: str) -> bool:
 
 _COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
+_ITS_OWN = re.compile(r"[^.;,%％\d]{0,40}\b(?:of|at|was|is)\s\d[\d.]*\s?[%％]|[^。；，,;%％\da-z]{0,12}\d[\d.]*[%％]")
+"""Behind "compound" the rate that is one: "8.7%, below the compound rate of 9.9%"."""
 _RATE_SIGN = re.compile(r"\d\s?[%％]")
 
 
@@ -181,7 +183,9 @@ def says_compound(text: str, start: int, end: int) -> bool:
     if before and not _RATE_SIGN.search(text, before[-1], start):
         return True
     behind = _COMPOUND.search(text, end, min(last, end + _BEHIND))
-    return behind is not None and not _NUMBER.search(text, end, behind.start())
+    if behind is None or _NUMBER.search(text, end, behind.start()):
+        return False
+    return not _ITS_OWN.match(text, behind.end())
 
 
 def is_compound(text: str) -> bool:
