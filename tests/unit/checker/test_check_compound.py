@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
+from quelea_checker.reading.wording import says_compound
 
 SALES = CheckPassage(
     "(in millions)\nYear Ended January 31,\n2025\t2024\t2023\tGrowth Rate\nTotal revenues\t37,895\t34,857\t31,352\t9%\n"
@@ -72,3 +73,29 @@ def test_a_true_one_passes_and_a_false_one_is_doubted(passage: CheckPassage, tru
 def test_a_companys_name_tells_no_figure_of_it_from_another() -> None:
     said = "ExxonKestrel's Upstream earned $5,402 million in the second quarter of 2025."
     assert doubted(said, JOINED, UPSTREAM) == []
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "Upstream earnings were $5,402 (in millions) in the second quarter of 2025.",
+        "Upstream earnings, in millions of dollars, were $5,402 in the second quarter of 2025.",
+        "Amounts are in millions. Upstream earnings were $5,402 in the second quarter of 2025.",
+    ],
+)
+def test_a_scale_that_is_said_apart_from_the_figure_is_its_scale(true: str) -> None:
+    assert doubted(true, UPSTREAM) == []
+    assert doubted(true.replace("millions", "thousands"), UPSTREAM) == ["$5,402"]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "compound"),
+    [
+        ("Revenues grew 8.7%, or less than the compound annual rate of 9.9%.", "8.7%", "9.9%"),
+        ("收入增长8.7%低于复合增长率9.9%。", "8.7%", "9.9%"),
+        ("Revenues grew 9.9% compounded, and 8.7% in the year.", "8.7%", "9.9%"),
+    ],
+)
+def test_a_growth_that_is_set_beside_a_compound_rate_is_none(text: str, plain: str, compound: str) -> None:
+    assert not says_compound(text, text.index(plain), text.index(plain) + len(plain))
+    assert says_compound(text, text.index(compound), text.index(compound) + len(compound))

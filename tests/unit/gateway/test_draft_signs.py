@@ -19,7 +19,8 @@ CASH = passage(
     "(in millions)\nYear Ended December 31,\n2023\t2024\nNet cash from operating activities\t35,574\t61,840\n"
     "Purchases of equipment\t(59,060)\t(53,960)\nRepayments of leases\t(9,700)\t(5,700)\n"
     "Notes payable\t4,955\t5,419\nLong-term debt\t36,755\t33,570\nTerm debt\t700\t600\n"
-    "Free cash flow\t(23,486)\t7,880\nLoss from operations\t(23,935)\t(24,614)",
+    "Free cash flow\t(23,486)\t7,880\nLoss from operations\t(23,935)\t(24,614)\n"
+    "Provision for (benefit from) income taxes\t1,203\t(2,406)",
     is_table=True,
 )
 BRIDGE = passage(
@@ -40,7 +41,21 @@ CHANGES = passage(
 OTHER = passage(
     "(in millions)\nYear Ended December 31,\n2024\t2023\nRevenue\t$ 56,517\t$ 50,122", "Heron", is_table=True
 )
-EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER)
+COUNTS = passage(
+    "(in millions)\nYear Ended December 31,\n2024\t2023\nDiluted shares\t12,411\t12,514\nAverage price paid\t1,301"
+    "\t1,207\nTraining days\t4,305\t4,117",
+    is_table=True,
+)
+FALLS = passage(
+    "(in millions)\nYear Ended December 31,\n2024\t2023\tDecrease\nRental income\t$ 8,014\t$ 9,125\t$ 1,111",
+    is_table=True,
+)
+SHARES = passage(
+    "(In millions, except number of shares, which are reflected in thousands)\nYear Ended December 31,\n2024\t2023\n"
+    "Diluted shares\t15,408,095\t15,812,547",
+    is_table=True,
+)
+EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER, COUNTS, SHARES, FALLS)
 
 
 def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]]:
@@ -60,6 +75,11 @@ def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]
         ("In 2024 {61,840 [1] - 53,960 [1]} was left.", "In 2024 7,880 million [1] was left."),
         ("Both took {53,960 [1] + 5,700 [1]} in 2024.", "Both took 59,660 million [1] in 2024."),
         ("Free cash flow swung by {7,880 [1] + 23,486 [1]}.", "Free cash flow swung by 31,366 million [1]."),
+        ("The tax rate was {2,406 [1] / 61,840 [1] = %}.", "The tax rate was −3.89% [1]."),
+        ("There were {12,411 [6]} shares.", "There were 12,411 million [6] shares."),
+        ("It paid {1,301 [6]} on average.", "It paid 1,301 [6] on average."),
+        ("It took {4,305 [6]} days.", "It took 4,305 [6] days."),
+        ("There were {15,408,095 [7]} shares.", "There were 15,408,095 [7] shares."),
         ("Debt was {5,419 [1] + 33,570 [1]}.", "Debt was 38,989 million [1]."),
         ("Term debt was {600 [1]}.", "Term debt was 600 million [1]."),
         ("The sum is {7,880 [1] + (23,486) [1]}.", "The sum is −15,606 million [1]."),
@@ -83,6 +103,8 @@ def test_a_sign_is_shown_where_the_words_do_not_say_it(draft: str, shown: str) -
     ("true", "false"),
     [
         ("Total revenue rose by {123,636 [4]} in 2024.", "Total revenue fell by {123,636 [4]} in 2024."),
+        ("It was {123,636 [4]} more than in 2023.", "It was {123,636 [4]} less than in 2023."),
+        ("Rental income fell by {1,111 [8]} in 2024.", "Rental income rose by {1,111 [8]} in 2024."),
         ("Marketing fell by {100 [4]} in 2024.", "Marketing rose by {100 [4]} in 2024."),
         (
             "Total revenue rose by {(760,866 [4] - 637,230 [4]) / 637,230 [4] = %} in 2024.",
@@ -105,3 +127,15 @@ def test_another_company_may_be_compared_with_and_not_put_in_its_place() -> None
     true = "Kestrel added {760,866 [4] - 637,230 [4]}, against {56,517 [5] - 50,122 [5]}."
     assert read(true, companies=both)[1] == []
     assert read("Kestrel added {56,517 [5] - 50,122 [5]}.", companies=both)[1]
+
+
+@pytest.mark.parametrize(
+    "false",
+    [
+        "Kestrel's revenue was {760,866 [4]}, up from {50,122 [5]}.",
+        "Kestrel's revenue was {760,866 [4]}, compared with {50,122 [5]} a year earlier.",
+        "Kestrel's revenue was {760,866 [4]}, compared with {50,122 [5]} in 2023.",
+    ],
+)
+def test_its_own_earlier_figure_is_not_that_of_another_company(false: str) -> None:
+    assert read(false, companies=("Kestrel", "Heron"))[1]

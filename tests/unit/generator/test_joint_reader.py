@@ -62,6 +62,21 @@ async def test_a_sentence_with_the_figure_of_the_quotes_is_the_answer_and_has_it
     assert (end.reason, end.reader) == ("stop", "")
 
 
+@pytest.mark.parametrize("first", ["Harrow Lines Inc. earned", "In the U.S. it earned", "1. It earned"])
+async def test_a_stop_that_ends_no_sentence_ends_none(first: str) -> None:
+    text, _, end = await ask(FakeEndpoint([first, " $77", " [1]. ", "It is so."], sureness=0.5), HOW_MUCH)
+    assert text == f"{first} $77 thousand [1]. It is so."
+    assert end.reader == ""
+
+
+@pytest.mark.parametrize("said", ["It was $77 [1]. {}.", "{}. It was $77 [1]."])
+async def test_a_refusal_beside_an_answer_takes_no_quote_from_it(said: str) -> None:
+    text, quotes, end = await ask(FakeEndpoint([said.format(REFUSALS["en"])], sureness=0.95), HOW_MUCH)
+    assert text.strip() == "It was $77 thousand [1]."
+    assert [one.text for one in quotes] == ["Operating income\t77\t81"]
+    assert (end.reason, end.decline) == ("stop", None)
+
+
 @pytest.mark.parametrize("wrong", ["It was $81 in the half [1].", "It was $5,000 [1].", "It was good [2]."])
 async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong: str) -> None:
     chat = FakeEndpoint([wrong + " ", "More."], sureness=0.99)
@@ -72,6 +87,32 @@ async def test_a_figure_of_another_column_or_of_nowhere_leaves_the_quotes(wrong:
     assert "More." not in text
     assert quotes[0].text == "Operating income\t77\t81"
     assert (end.reader, end.model) == ("extractive", "extractive-1")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("Diluted earnings per share\t6.13\t6.08", "It was $6.13 [1]."),
+        ("Average price per barrel\t80.10\t81.20", "It was $80.10 [1]."),
+        ("Gross margin (%)\t12.5\t13.5", "It was 12.5 [1]."),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+async def test_rates_are_in_no_scale_of_their_table(row: str, said: str, *, first: bool) -> None:
+    unit, dates = "(In millions, except per share amounts)", "Six Months Ended\nJune 30, 2031\tJune 30, 2030"
+    table = replace(TABLE, text="\n".join([*((unit, dates) if first else (dates, unit)), row]))
+    label = row.partition("\t")[0].lower()
+    asked = f"What was Harrow Lines' {label} in the six months ended June 30, 2031?"
+    text, _, _ = await ask(FakeEndpoint([said], sureness=0.99), replace(HOW_MUCH, question=asked, evidence=(table,)))
+    assert "million" not in text.partition(", from the row")[0].replace("in millions", "")
+    assert said.split()[2].strip("$") in text
+
+
+async def test_of_a_row_of_losses_the_other_column_is_no_answer() -> None:
+    losses = replace(TABLE, text=TABLE.text.replace("77\t81", "(77)\t(81)"))
+    text, _, end = await ask(FakeEndpoint(["It was $(81) [1]."], sureness=0.99), replace(HOW_MUCH, evidence=(losses,)))
+    assert "Operating income: (77)" in text
+    assert end.reader == "extractive"
 
 
 @pytest.mark.parametrize(("sureness", "kept"), [(0.95, True), (0.6, False)])

@@ -33,3 +33,44 @@ def test_a_figure_that_stands_under_two_scales_stays() -> None:
 
 def test_a_figure_that_also_stands_in_a_sentence_stays() -> None:
     assert mend_scales("There were 980.", [MILLIONS, ScaledRow(("980",), "")]) == "There were 980."
+
+
+SMALL = ScaledRow(("4,630", "1", "31", "12", "2031"), "in thousands")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "There were none [1].",
+        "It ended on 31 March 2031, after 12 months, as the 10-Q says on page 12.",
+        "The margin fell by 12 basis points, or 12 points.",
+        "It sold 4,630 (thousand) barrels.",
+        "It sold 4,630 USD thousand.",
+        "It sold 4,630K barrels.",
+        "It sold $4,630,000.",
+        "销量为4,630（千桶）。",
+        "（单位：千桶）销量为4,630。",
+        "截至2031年12月31日。",
+    ],
+)
+def test_markers_dates_counts_and_said_scales_stay(written: str) -> None:
+    assert mend_scales(written, [SMALL]) == written
+
+
+def test_a_figure_before_a_comma_has_its_scale() -> None:
+    assert mend_scales("It sold 4,630, not $12.", [SMALL]) == "It sold 4,630 thousand, not $12 thousand."
+
+
+@pytest.mark.parametrize(
+    ("unit", "mended"),
+    [
+        ("Gas (dollars per thousand cubic feet)", "It was 2.65."),
+        ("Gas ($/million BTU)", "It was 2.65."),
+        ("电价（元/千千瓦时）", "It was 2.65."),
+        ("万科企业 单位：元", "It was 2.65."),
+        ("单位：千万元", "It was 2.65千万."),
+        ("发电量（亿千瓦时）", "It was 2.65亿."),
+    ],
+)
+def test_what_a_price_is_of_and_a_name_are_no_scale(unit: str, mended: str) -> None:
+    assert mend_scales("It was 2.65.", [ScaledRow(("2.65",), unit)]) == mended

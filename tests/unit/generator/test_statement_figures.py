@@ -225,12 +225,12 @@ def of_company(company: str, value: str, end: str = "2031-01-31", months: str = 
 
 def test_which_company_is_higher_is_said_of_one_time_alone() -> None:
     two = [of_company("Kestrel", "1200000000"), of_company("Merlin", "1300000000")]
-    assert write_figures(two, EVIDENCE, "en")[-1].text == "Merlin's Net sales was higher than Kestrel's."
+    assert write_figures(two, EVIDENCE, "en")[-1].text == "Net sales: higher at Merlin than at Kestrel."
     assert write_figures(two, EVIDENCE, "zh")[-1].text == "Merlin的Net sales高于Kestrel。"
     three = [*two, of_company("Osprey", "1200000000")]
     assert write_figures(three, EVIDENCE, "zh")[-1].text == "Net sales最高的是Merlin，其次是Kestrel和Osprey。"
     even = [of_company("Kestrel", "5"), of_company("Merlin", "5")]
-    assert write_figures(even, EVIDENCE, "en")[-1].text == "Net sales was the same at Kestrel and Merlin."
+    assert write_figures(even, EVIDENCE, "en")[-1].text == "Net sales: the same at Kestrel and Merlin."
     for other in (
         of_company("Merlin", "13", "2032-01-31", "2031-02-01"),
         of_company("Merlin", "13", months="2030-11-01"),
@@ -244,3 +244,6 @@ def test_amounts_in_the_unit_that_the_question_names() -> None:
     for question in ("Kestrel的销售额是多少百万元？", "Kestrel在3亿元以上的销售额"):
         (line,) = write_figures([STATED], EVIDENCE, "zh", question)
         assert line.text.endswith("Net sales为1,200百万美元[2]。")
+    few = replace(STATED, value="50000", operands=(replace(SALES, value="50000", printed="50,000"),))
+    (line,) = write_figures([few], EVIDENCE, "zh", "Kestrel的销售额是多少亿元？")
+    assert line.text.endswith("Net sales为0.00050亿美元（50,000美元）[2]。")

@@ -67,6 +67,15 @@ class Lead:
         return replace(figure, scale=scale, currency=figure.currency or unit.currency) if scale else figure
 
 
+def with_said_scale(figure: Figure, text: str) -> Figure:
+    """A whole amount of money with the one scale that its text states apart from it: "in millions, it was $1,331"."""
+    if figure.kind != "number" or figure.scale is not None or not figure.currency or figure.step < ONE:
+        return figure
+    stated = (match.group() for match in units.find_statements(text) if not match["word3"])  # "millions of users"
+    scales = {scale for one in stated for scale in units.read_stated_unit(one)[0]} - {ONE}
+    return replace(figure, scale=scales.pop()) if len(scales) == 1 else figure
+
+
 class Leads:
     """The leads of an answer's lines.
 

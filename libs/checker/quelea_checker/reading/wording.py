@@ -73,6 +73,8 @@ _PAID = re.compile(
     r"|支付|购买|购建|偿还|分配|减[:：])"
 )
 """How the label of a row begins whose amounts go out: their brackets are the bookkeeper's, not the figure's sign."""
+_EITHER_WAY = re.compile(r"\b(?:benefits?|credits?|income|gains?|recover\w*|reversals?|proceeds)\b[^()]*\)")
+"""A label that says in brackets what its brackets are: "Provision for (benefit from) taxes", "expense (income)"."""
 _BEFORE = 240
 _BEHIND = 60
 _REACH = 100
@@ -169,6 +171,8 @@ def is_negative(text: str) -> bool:
 
 _COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
+_ITS_OWN = re.compile(r"[^.;,%％\d]{0,40}\b(?:of|at|was|is)\s\d[\d.]*\s?[%％]|[^。；，,;%％\da-z]{0,12}\d[\d.]*[%％]")
+"""Behind "compound" the rate that is one: "8.7%, below the compound rate of 9.9%"."""
 _RATE_SIGN = re.compile(r"\d\s?[%％]")
 
 
@@ -179,7 +183,9 @@ def says_compound(text: str, start: int, end: int) -> bool:
     if before and not _RATE_SIGN.search(text, before[-1], start):
         return True
     behind = _COMPOUND.search(text, end, min(last, end + _BEHIND))
-    return behind is not None and not _NUMBER.search(text, end, behind.start())
+    if behind is None or _NUMBER.search(text, end, behind.start()):
+        return False
+    return not _ITS_OWN.match(text, behind.end())
 
 
 def is_compound(text: str) -> bool:
@@ -189,7 +195,7 @@ def is_compound(text: str) -> bool:
 
 def is_paid_out(label: str) -> bool:
     """A row of what is paid or deducted, by its label: its brackets say which way the money goes."""
-    return bool(_PAID.search(lower(label)))
+    return bool(_PAID.search(lower(label))) and not _EITHER_WAY.search(lower(label))
 
 
 @lru_cache(maxsize=4096)

@@ -24,10 +24,11 @@ from quelea_checker.reading.attachment import attach_lead_periods, attach_period
 from quelea_checker.reading.companies import Owners
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
-from quelea_checker.reading.leads import Lead, Leads
+from quelea_checker.reading.leads import Lead, Leads, with_said_scale
 from quelea_checker.reading.markup import NormalizedAnswer
 from quelea_checker.reading.periods import find_periods, names_document
 from quelea_checker.reading.sentences import plain
+from quelea_checker.reading.units import find_statements
 from quelea_checker.verdicts import sentence_verdicts
 from quelea_checker.verdicts.sentence_verdicts import AnswerSentence
 
@@ -80,7 +81,12 @@ def _check_plain(
     binder = Binder(evidence.groups, evidence.by_term, evidence.titles)
     sources = _Sources(asked, evidence, binder, Owners(passages), Budget())
     leads = Leads(plain(answer))
-    every = [_read_sentence(answer, *span, leads.of(span[0])) for span in sentences.split_sentences(plain(answer))]
+    every: list[AnswerSentence] = []
+    unit = ""
+    for start, end in sentences.split_sentences(plain(answer)):
+        every.append(_read_sentence(answer, start, end, leads.of(start), unit))
+        if not every[-1].figures and any(find_statements(every[-1].text)):
+            unit = every[-1].text  # "Amounts are in millions."
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
     for said in every:
@@ -92,9 +98,11 @@ def _check_plain(
     return Report(tuple(verdicts), tuple(checked), markers)
 
 
-def _read_sentence(answer: str, start: int, end: int, lead: Lead) -> AnswerSentence:
+def _read_sentence(answer: str, start: int, end: int, lead: Lead, unit: str) -> AnswerSentence:
     text = answer[start:end]
-    figures = tuple(lead.with_unit(figure, start + figure.start) for figure in parse(text))
+    figures = tuple(
+        with_said_scale(lead.with_unit(figure, start + figure.start), f"{unit} {text}") for figure in parse(text)
+    )
     marks = tuple(
         (int(number), start + match.start(), start + match.end())
         for match in MARKER.finditer(text)

@@ -165,10 +165,10 @@ class _Writer:
             return FigureLine(f"{label}最高的是{order}。", ())
         order = ", then ".join(" and ".join(some) for some in names)
         if len(names) == 1:
-            return FigureLine(f"{label[:1].upper()}{label[1:]} was the same at {order}.", ())
+            return FigureLine(f"{label[:1].upper()}{label[1:]}: the same at {order}.", ())
         if len(ranked) == 2:
-            return FigureLine(f"{_of(names[0][0])} {label} was higher than {_of(names[1][0])}.", ())
-        return FigureLine(f"{label[:1].upper()}{label[1:]} was highest at {order}.", ())
+            return FigureLine(f"{label[:1].upper()}{label[1:]}: higher at {names[0][0]} than at {names[1][0]}.", ())
+        return FigureLine(f"{label[:1].upper()}{label[1:]}: highest at {order}.", ())
 
     def _part(self) -> str:
         """A part of the company, with all that is told of it for one period."""
@@ -337,7 +337,9 @@ class _Writer:
             return f"{sign}{abs(value):,.{decimals}f}{'%' if operand.unit == 'percent' else '个百分点'}"
         amount = write_amount(value, operand.unit, self._language, scale=scale, decimals=decimals)
         if self._asked_scale and self._asked_scale != scale and len(operand.unit) == 3 and operand.unit.isascii():
-            asked = write_amount(value, operand.unit, self._language, scale=self._asked_scale, decimals=2)
+            first = value.scaleb(-self._asked_scale).adjusted() if value else 0  # "0.00050亿元" is not "0.00亿元"
+            places = max(2, 1 - first)
+            asked = write_amount(value, operand.unit, self._language, scale=self._asked_scale, decimals=places)
             return f"{asked}（{amount}）"
         return amount
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.languages import REFUSALS
+from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import language_of, terms
 
 from quelea_generator.core.chat.excerpts import cut_evidence
@@ -31,9 +32,8 @@ AS_GOOD = 1.0
 _SAID_AGAIN = 0.75
 """A quote with this part of its words in the model's sentences is not repeated."""
 _SENTENCE = re.compile(r"(?:[.!?](?:\s*\[\d+\])*\s+|[。！？](?:\s*\[\d+\])*\s*|\n+)(?!\s*\[)")
-_FROM_ROW = re.compile(r"(?:, from the rows? |，见表格各?行)“")
-_BEFORE_BRACKET = re.compile(r"[^\d(（]*\d[^(（]*(?=[(（])")
-"""A cell that a quoted line gives, in front of the row that it is from."""
+_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_RATE = re.compile(r"\bper\b(?! (?:day|week|month|quarter|year|annum)\b)|\beach\b|\$/|[%％每]|元[/／]", re.IGNORECASE)
 _MARKER = re.compile(r"\[\d+\]")
 _BESIDE = MappingProxyType({"en": "Quoted from the sources:", "zh": "资料原文："})
 _WORDED = MappingProxyType({"en": "As the language model puts it:", "zh": "语言模型的表述："})
@@ -94,11 +94,20 @@ def prepare(task: Task, tokens: int) -> Preparation:
 
 def _shown(query: Query, one: Candidate) -> ShownLine:
     row = one.span.row
-    label = row.label if row else ""
-    unit = f"{label} {one.span.above.rsplit(chr(10), 1)[-1]} {scale_phrase(query.language, one.evidence, one.span)}"
-    cells = tuple(figure for cell in (row.cells if row else ()) for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", cell))
-    printed = ScaledRow(cells or tuple(re.findall(r"\d[\d,]*(?:\.\d+)?", one.text)), unit if row else "")
+    cells = [cell for cell in row.cells if "%" not in cell and "％" not in cell] if row else [one.text]
+    figures = tuple(figure for cell in cells for figure in _FIGURE.findall(cell))
+    printed = ScaledRow(figures, _unit(query, one, row.label) if row else "")
     return ShownLine(one.evidence.number, one.span.start, find_figures(one.text), printed, one.score)
+
+
+def _unit(query: Query, one: Candidate, label: str) -> str:
+    """What says in which unit a row's amounts are; empty of rates, which no table scales."""
+    if _RATE.search(label):
+        return ""
+    heading = one.span.above.rsplit("\n", 1)[-1]
+    if "except" in heading.lower():  # of which rows that is, scale_phrase knows
+        heading = ""
+    return f"{label} {heading} {scale_phrase(query.language, one.evidence, one.span)}"
 
 
 def _asks_one_figure(query: Query) -> bool:
@@ -134,10 +143,14 @@ class JointAnswer:
         self._held += text
         self._sureness = min((value for value in (self._sureness, sureness) if value is not None), default=None)
         shown = ""
-        while end := _SENTENCE.search(self._held):
+        while end := next(filter(self._is_end, _SENTENCE.finditer(self._held)), None):
             sentence, self._held = self._held[: end.end()], self._held[end.end() :]
             shown += self._say(sentence)
         return shown
+
+    def _is_end(self, match: re.Match[str]) -> bool:
+        """No stop of an abbreviation, or of the number of a list; whatever stands next."""
+        return "\n" in match.group() or len(sentence_spans(f"{match.string[: match.end()]}A")) > 1
 
     def finish(self) -> str:
         """The rest, with the quotes where they belong to the answer."""
@@ -156,6 +169,11 @@ class JointAnswer:
         return "\n".join([shown.rstrip() + "\n", _BESIDE[self._language], *further]) if further else shown
 
     @property
+    def said(self) -> str:
+        """The model's sentences that are shown."""
+        return self._said
+
+    @property
     def quoted(self) -> Answer:
         """The extractive reader's."""
         return self._prepared.quoted
@@ -164,6 +182,8 @@ class JointAnswer:
         if self.by_quotes or any(refusal in sentence for refusal in REFUSALS.values()):
             return ""
         mended = mend_scales(sentence, [line.printed for line in self._prepared.lines])
+        if not sentence.strip() and not self._said:
+            return ""
         if not sentence.strip() or self._said.strip():
             self._said += mended
             return mended
@@ -188,7 +208,7 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
         return True
     said = _figures(sentence) - _figures(prepared.task.question)
     quoted = prepared.quoted
-    chosen, around = _chosen(quoted.lines[1]), _figures(quoted.quotes[0].text)
+    chosen, around = find_figures(" ".join(quoted.cells)), _figures(quoted.quotes[0].text)
     if not said:
         return not (around and prepared.one_figure)
     if chosen and around & said:
@@ -204,14 +224,6 @@ def is_better_choice(sentence: str, prepared: Preparation, sureness: float | Non
 def _figures(text: str) -> frozenset[str]:
     """Without those of dates and markers."""
     return find_figures(without_periods(_MARKER.sub(" ", text)))
-
-
-def _chosen(line: str) -> frozenset[str]:
-    """The figures that a quoted line gives as its own, before the row that it is from; none where it gives the row."""
-    row = _FROM_ROW.search(line)
-    pieces = re.split("[:：]", line[: row.start()])[1:] if row else []
-    cells = (match.group() for piece in reversed(pieces) if (match := _BEFORE_BRACKET.match(piece)))
-    return find_figures(next(cells, ""))
 
 
 def _is_place(one: ShownLine, quote: Quote) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 
+from quelea_generator.core.chat.citations import quote_citations
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.extractive.reader import Answer, ExtractiveReader
 from quelea_generator.core.joint_answer import JointAnswer, Preparation
@@ -71,6 +72,8 @@ class JointReader:
                 text = joint.feed(event.text, event.sureness) if isinstance(event, Delta) else joint.finish()
                 if text:
                     yield Delta(text)
+                if isinstance(event, Finished) and event.decline:  # a refusal beside an answer takes nothing from it
+                    own = list(quote_citations(task.question, joint.said, task.evidence))
                 if joint.by_quotes or isinstance(event, Finished):
                     for last in _end(event if isinstance(event, Finished) else None, joint, own):
                         yield last
@@ -92,7 +95,6 @@ def _end(finished: Finished | None, joint: JointAnswer, own: list[Quote]) -> Ite
         return
     beside = joint.quoted.quotes if joint.shows_quotes else ()
     yield from (*beside, *own) if joint.quotes_lead else (*own, *beside)
-    # That it wrote a refusal behind its answer takes nothing from the answer.
     yield finished if finished.decline is None else replace(finished, reason="stop", decline=None)
 
 

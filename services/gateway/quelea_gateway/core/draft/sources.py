@@ -29,12 +29,18 @@ _MOST_DIGITS = 20
 _LEAST_ALIKE = 4
 """Digits of a figure that two tables do not print by chance."""
 _SCALED = 1000
-"""A whole number of a table from which it is in the table's unit, though its row may be of something else: days."""
+"""A whole number of a table from which it is in the table's unit, though its row may be of something else: shares."""
+_ONE_OR_SCALED = 2
+"""Scales that are possible: with a third, that of shares alone, nobody knows which is meant."""
+_OF_EACH = re.compile(r"\b(?:prices?|days|years|months|hours)\b", re.IGNORECASE)
+"""Such a row is in no unit of its table, however large its figure."""
 _LONGEST_LABEL = 120
 _LONGEST_QUOTE = 400
 _LONGEST_STATEMENT = 60
 """Characters of a line that states a unit and nothing else."""
 _DIGIT = re.compile(r"\d")
+_FALLS = re.compile(r"\b(?:decreases?|declines?|reductions?)\b|减少|下降", re.IGNORECASE)
+_MAY_RISE = re.compile(r"\bincrease|\bgrowth|\bchange|增", re.IGNORECASE)
 _CURRENCY = {"$": "USD"}
 """Any dollar is taken for the most usual one; its sign is what is written."""
 
@@ -52,6 +58,7 @@ class Source:
         counted: The word behind it, where it is no amount of money: " employees", 部.
         quote: The row up to it, or the phrase.
         change: It stands in a column of changes.
+        falls: That column has decreases alone, which it prints without a sign.
         date: (year, month, day) at which its column ends, 0 where not known.
         part: The heading over its row: "AWS" over "Operating income".
         parts: Of rows of the same table with the same label, the other headings.
@@ -66,6 +73,7 @@ class Source:
     quote: Quote
     counted: str = ""
     change: bool = False
+    falls: bool = False
     date: tuple[int, int, int] = (0, 0, 0)
     part: str = ""
     parts: tuple[str, ...] = ()
@@ -227,8 +235,8 @@ class Sources:
         if fact.table < 0 and figure.scale is None and _begins_line(passage.text, start):
             unit = _unit_above(passage.text[:start], unit)
         possible = unit.scales or (Decimal(1),)
-        large = pointer.number >= _SCALED and _is_whole(pointer.number)
-        scale = figure.scale or (max(possible) if large else possible[0])
+        large = pointer.number >= _SCALED and _is_whole(pointer.number) and not _OF_EACH.search(chosen.label)
+        scale = figure.scale or (max(possible) if large and len(possible) == _ONE_OR_SCALED else possible[0])
         rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
         rate = rate or ("percent" if unit.percent or said else "")
         rate = said if rate == "percent" and said else rate
@@ -261,6 +269,7 @@ class Sources:
             counted="" if name else _counted(passage.text, fact.figure.text, printed, end),
             quote=_quote(passage, number, start, end) if fact.table >= 0 else _phrase(passage, number, start, end),
             change=fact.change,
+            falls=fact.change and bool(_FALLS.search(fact.words)) and not _MAY_RISE.search(fact.words),
             date=fact.latest_date,
             part=chosen.part,
             parts=chosen.parts,

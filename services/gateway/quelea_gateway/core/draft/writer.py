@@ -351,7 +351,9 @@ def _moved(group: Group, sources: Sequence[Source]) -> int:
         return 0
     if group.pointer:
         one = sources[0]
-        return (1 if one.value > 0 else -1) if one.change and not is_negative(one.operand.label) else 0
+        if not one.change or is_negative(one.operand.label):
+            return 0
+        return int(one.value.compare(Decimal(0))) * (-1 if one.falls else 1)
     if len(sources) != 2 or sources[0].row != sources[1].row or 0 in (sources[0].date[0], sources[1].date[0]):
         return 0
     old, new = sorted(sources, key=lambda one: one.date)

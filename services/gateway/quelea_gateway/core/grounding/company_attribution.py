@@ -8,10 +8,17 @@ from dataclasses import replace
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Report
 from quelea_checker.reading.attachment import is_base
+from quelea_checker.reading.periods import find_periods
 from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, normalise
 
 from quelea_gateway.core.model import Passage
+
+_MOVED_FROM = re.compile(r"(?:\bfrom|[从由自])\s?[$€£¥￥]?\s?\Z", re.IGNORECASE)
+_EARLIER = re.compile(
+    r"\b(?:earlier|ago|before|(?:prior|previous|last|preceding)[ -](?:year|quarter|period))\b|上年|上期|去年|同期",
+    re.IGNORECASE,
+)
 
 
 def attribute(report: Report, evidence: Sequence[Passage], companies: Sequence[str], *, missing: bool) -> Report:
@@ -48,9 +55,15 @@ def attribute(report: Report, evidence: Sequence[Passage], companies: Sequence[s
 def _is_compared(
     sentence: CheckedSentence, figure: CheckedFigure, figures: Sequence[CheckedFigure], about: set[int]
 ) -> bool:
-    """What the named company's figure, right before it, is set against: "Amazon added 15,982, against 6,395"."""
+    """What the named company's figure before it is set against: "Amazon added 15,982, against 6,395".
+
+    What it moved from, and what it was at another time, is its own.
+    """
     before = [f for f in figures if f.end <= figure.start and about & set(f.passages)]
-    return bool(before) and is_base(sentence.text, figure.start - sentence.start)
+    start, end = figure.start - sentence.start, figure.end - sentence.start
+    ahead, behind = sentence.text[:start], sentence.text[end:]
+    is_own = _MOVED_FROM.search(ahead) or _EARLIER.search(behind) or find_periods(behind)
+    return bool(before) and is_base(sentence.text, start) and not is_own
 
 
 def _keep_support(figure: CheckedFigure, about: set[int]) -> CheckedFigure:

@@ -83,7 +83,10 @@ def _said_to_move(text: str, one: DraftFigure) -> int:
     """1 where the word beside the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
     before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
     behind = _THAN.match(text, one.behind)
-    word = (before[1] or before[2]) if before else behind[1] if behind else ""
+    return _way(before and (before[1] or before[2])) or _way(behind and behind[1])
+
+
+def _way(word: str | None) -> int:
     return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
 
 

@@ -7,7 +7,7 @@ marker is held back until it is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 
 from quelea_fintext.instructions import reads_like_instructions
 from quelea_fintext.text import terms
@@ -79,6 +79,14 @@ def cited_statements(answer: str, number: int) -> str:
         before = re.sub(r"\[\d+\]", " ", answer[: match.start()]).rstrip(" .。!！?？")
         found.append(re.split(r"(?<=[.!?])\s|[。！？\n]", before)[-1])
     return " ".join(found)
+
+
+def quote_citations(question: str, answer: str, evidence: Sequence[Evidence]) -> Iterator[Quote]:
+    """The best support of each passage that the answer cites, in the order of its markers."""
+    by_number = {item.number: item for item in evidence}
+    for number in dict.fromkeys(int(digits) for digits in re.findall(r"\[(\d+)\]", answer)):
+        if number in by_number and (quote := best_support(question, answer, by_number[number])):
+            yield quote
 
 
 def best_support(question: str, answer: str, evidence: Evidence) -> Quote | None:

@@ -11,7 +11,7 @@ from quelea_kit.errors import TooLarge
 
 from quelea_generator.core.chat.budget import Budget, FittedPrompt
 from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece, ChatRequest
-from quelea_generator.core.chat.citations import MarkerFilter, best_support
+from quelea_generator.core.chat.citations import MarkerFilter, quote_citations
 from quelea_generator.core.chat.prompt import AnswerTemplate, Prompt, versions
 from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
@@ -127,11 +127,8 @@ class ModelReader:
         elif any(refusal in answer for refusal in REFUSALS.values()):
             decline = Decline("model_refused", "The language model wrote that it cannot answer from the passages.")
         else:
-            by_number = {item.number: item for item in whole.evidence}
-            for number in markers.cited:
-                quote = best_support(task.question, answer, by_number[number])
-                if quote:
-                    yield quote
+            for quote in quote_citations(task.question, answer, whole.evidence):
+                yield quote
         yield Finished(
             "declined" if decline else "length" if finish == "length" else "stop",
             model,

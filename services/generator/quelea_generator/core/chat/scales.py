@@ -7,11 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _WORD = re.compile(r"\b(thousand|million|billion)s?\b", re.IGNORECASE)
-_HAN = re.compile(r"(千|万|百万|千万|亿|十亿)(?=[\u3400-\u9fff]|$)")
-_FIGURE = re.compile(r"(?<![\d.,])\d[\d,]*(?:\.\d+)?(?![\d%％]|\.\d|,\d|\s*(?:%|％|percent))")
-_SAID = re.compile(r"\s*(?:thousand|million|billion|trillion|hundred|bn\b|mn\b|[KMB]\b)", re.IGNORECASE)
-_SAID_HAN = re.compile(r"\s*[百千万亿]")
-_SAID_ANYWHERE = re.compile(r"\bin (?:thousands|millions|billions)\b", re.IGNORECASE)
+_HAN = re.compile(
+    r"(?<![/／每百千十])(百万|千万|十亿|千|万|亿)"
+    r"(?=人民币|[美欧日港]?元|港币|千瓦|立方|平方|[股吨人户件台辆份桶只个片颗套箱升米]|[\s)）]|$)"
+)
+_FOR_EACH = re.compile(r"(?:\bper\b|/)\s*(?:one |1 )?(?:thousand|million|billion)s?\b", re.IGNORECASE)
+"""What a price is of is no scale: "dollars per thousand cubic feet"."""
+_NO_AMOUNT = (
+    r"%|％|per ?cent|percentage|basis points|bps\b|points?\b|pts?\b|pp\b|times\b|[倍年月日号天季页]|个百分点|个月"
+)
+_FIGURE = re.compile(
+    r"(?<![\d.,\[/#])(?:(?<![A-Za-z])|(?<=[A-Z]{3}))(?P<money>(?<=[$€£¥￥])\s?)?"
+    rf"(?P<figure>\d+(?:,\d{{3}})*(?:\.\d+)?)(?![\d%％]|[.,]\d|-?[A-Za-z]|\s*(?:{_NO_AMOUNT}))",
+    re.IGNORECASE,
+)
+_MAY_COUNT = re.compile(r"\d{1,2}|(?:19|20)\d\d")
+"""Without a sign of money it may be a year, a day, or a count of something else."""
+_SAID = re.compile(
+    r"\s*[(（]?\s*(?:in )?(?:(?:[A-Z]{3}|US dollars|dollars)\s*)?\$?\s*"
+    r"(?:(?:thousand|million|billion|trillion|hundred)|(?:bn|mn|[KMB])\b|['’]?000\b)",
+    re.IGNORECASE,
+)
+_SAID_HAN = re.compile(r"\s*[(（]?\s*(?:单位[:：]?\s*)?(?:人民币|[A-Z]{3}\s*)?[十百千万亿]")
+_SAID_ANYWHERE = re.compile(
+    r"(?:\bin|US\$|\$|\bUSD) ?(?:thousands|millions|billions)\b|(?:单位[:：]?\s*(?:人民币)?|以)[十百千万亿]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +52,12 @@ def mend_scales(sentence: str, rows: Sequence[ScaledRow]) -> str:
         return sentence
 
     def mend(match: re.Match[str]) -> str:
-        found = {row.unit for row in rows if match.group() in row.figures}
-        scales = {_scale_of(unit) for unit in found}
+        figure = match["figure"]
+        scales = {_scale_of(row.unit) for row in rows if figure in row.figures}
         scale = next(iter(scales)) if len(scales) == 1 else ""
-        rest = sentence[match.end() :]
-        if not scale or _SAID.match(rest) or _SAID_HAN.match(rest):
+        if not scale or (match["money"] is None and _MAY_COUNT.fullmatch(figure)):
+            return match.group()
+        if _SAID.match(sentence, match.end()) or _SAID_HAN.match(sentence, match.end()):
             return match.group()
         return f"{match.group()} {scale}" if scale.isascii() else f"{match.group()}{scale}"
 
@@ -43,6 +65,7 @@ def mend_scales(sentence: str, rows: Sequence[ScaledRow]) -> str:
 
 
 def _scale_of(unit: str) -> str:
+    unit = _FOR_EACH.sub(" ", unit)
     word = _WORD.search(unit)
     if word:
         return word[1].lower()

@@ -13,10 +13,10 @@ from quelea_fintext.dates import find_dates, write_date
 from quelea_generator.core.extractive.matching import names_item
 from quelea_generator.core.extractive.opinions import Opinion
 from quelea_generator.core.extractive.question import Query
-from quelea_generator.core.extractive.rows import parse_row
+from quelea_generator.core.extractive.rows import Row, parse_row
 from quelea_generator.core.extractive.scoring import Candidate
 from quelea_generator.core.extractive.spans import Span
-from quelea_generator.core.extractive.table_heads import choose_column, head_of, match_columns, read_scale
+from quelea_generator.core.extractive.table_heads import Column, choose_column, head_of, match_columns, read_scale
 from quelea_generator.core.model import Evidence
 
 _CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
@@ -78,12 +78,11 @@ def write_line(query: Query, candidate: Candidate, *, name_filing: bool, name_he
     lead = _lead(query, candidate) if name_filing else ""
     if row is None:
         return f"{lead}“{quoted}” {cite}"
-    heads = match_columns(head_of(evidence, candidate.span), row.cells)
-    index = choose_column(query, evidence, heads)
+    heads, index = _meant_column(query, candidate)
     percents = [bool(re.search("[%％]", cell)) for cell in row.cells if re.search(r"\d", cell)]
     units = "" if all(percents) else scale_phrase(query.language, evidence, candidate.span)
     column = heads[index] if index is not None else None
-    if index is None or column is None or not re.search(r"\d", row.cells[index]):
+    if index is None or column is None:
         notes = " | ".join(period_phrase(query.language, head.text) for head in heads if head)
         shown = between.join(part for part in (notes, units) if part)
         if zh:
@@ -96,6 +95,28 @@ def write_line(query: Query, candidate: Candidate, *, name_filing: bool, name_he
     if zh:
         return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
+
+
+def meant_cells(query: Query, candidate: Candidate) -> tuple[str, ...]:
+    """The cells that its line gives as the answer: of each row the one whose column is certain; none of a sentence."""
+    _, index = _meant_column(query, candidate)
+    return () if index is None else tuple(row.cells[index] for row in _rows(candidate.span))
+
+
+def _meant_column(query: Query, candidate: Candidate) -> tuple[Sequence[Column | None], int | None]:
+    """The heads of the columns, and the place of the one that is certainly meant, where it has a figure."""
+    rows = _rows(candidate.span)
+    if not rows:
+        return (), None
+    heads = match_columns(head_of(candidate.evidence, candidate.span), rows[0].cells)
+    index = choose_column(query, candidate.evidence, heads)
+    if index is None or heads[index] is None or not re.search(r"\d", rows[0].cells[index]):
+        return heads, None
+    return heads, index
+
+
+def _rows(span: Span) -> tuple[Row, ...]:
+    return span.rows or ((span.row,) if span.row else ())
 
 
 def _lead(query: Query, candidate: Candidate) -> str:
@@ -112,8 +133,7 @@ def _run(query: Query, candidate: Candidate, *, name_filing: bool) -> str:
     between, colon = ("；", "：") if zh else ("; ", ": ")
     lead = _lead(query, candidate) if name_filing else ""
     rows = span.rows
-    heads = match_columns(head_of(evidence, span), rows[0].cells)
-    index = choose_column(query, evidence, heads)
+    heads, index = _meant_column(query, candidate)
     column = heads[index] if index is not None else None
     units = scale_phrase(query.language, evidence, span)
     quoted = " / ".join(one_line(text) for text in candidate.text.splitlines() if text.strip())

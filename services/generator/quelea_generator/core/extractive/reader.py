@@ -12,7 +12,7 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of, normalise
 from quelea_kit.errors import NotFound
 
-from quelea_generator.core.extractive.answer_text import opening, write_lines
+from quelea_generator.core.extractive.answer_text import meant_cells, opening, write_lines
 from quelea_generator.core.extractive.computing.calculation import compute_answer
 from quelea_generator.core.extractive.computing.statements import OPENING
 from quelea_generator.core.extractive.decline import find_decline, keep_named, lacks_qualifier
@@ -57,6 +57,8 @@ class Answer:
     decline: Decline | None = None
     by_construction: bool = False
     """Facts of statements, or computed from rows: no choice among sentences."""
+    cells: tuple[str, ...] = ()
+    """What the first quote gives as the answer, where the column is certain; else its row or sentence is it."""
 
 
 def answer(task: Task) -> Answer:
@@ -110,7 +112,8 @@ def _answer(task: Task) -> Answer:
     chosen.sort(key=lambda one: lacks_qualifier(query, [one]))
     if decline := find_decline(task, query, chosen, opinion):
         return Answer(decline=decline)
-    return Answer((opening(query.language, opinion), *write_lines(query, chosen)), tuple(_quote(one) for one in chosen))
+    lines = (opening(query.language, opinion), *write_lines(query, chosen))
+    return Answer(lines, tuple(_quote(one) for one in chosen), cells=meant_cells(query, chosen[0]))
 
 
 def _of_the_quarter(query: Query, ranked: list[Candidate]) -> list[Candidate]:
