@@ -24,11 +24,11 @@ _FIGURE = re.compile(
 _MAY_COUNT = re.compile(r"\d{1,2}|(?:19|20)\d\d")
 """Without a sign of money it may be a year, a day, or a count of something else."""
 _SAID = re.compile(
-    r"\s*[(（]?\s*(?:in )?(?:(?:[A-Z]{3}|US dollars|dollars)\s*)?\$?\s*"
+    r"\s{0,3}[(（]?\s{0,3}(?:in )?(?:(?:[A-Z]{3}|US dollars|dollars)\s{0,3})?\$?\s{0,3}"
     r"(?:(?:thousand|million|billion|trillion|hundred)|(?:bn|mn|[KMB])\b|['’]?000\b)",
     re.IGNORECASE,
 )
-_SAID_HAN = re.compile(r"\s*[(（]?\s*(?:单位[:：]?\s*)?(?:人民币|[A-Z]{3}\s*)?[十百千万亿]")
+_SAID_HAN = re.compile(r"\s{0,3}[(（]?\s{0,3}(?:单位[:：]?\s{0,3})?(?:人民币|[A-Z]{3}\s{0,3})?[十百千万亿]")
 _SAID_ANYWHERE = re.compile(
     r"(?:\bin|US\$|\$|\bUSD) ?(?:thousands|millions|billions)\b|(?:单位[:：]?\s*(?:人民币)?|以)[十百千万亿]",
     re.IGNORECASE,
