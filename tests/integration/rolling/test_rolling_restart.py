@@ -22,12 +22,14 @@ from quelea_gateway.adapters.services.fake_services import FakeServices
 from quelea_gateway.adapters.services.fake_world import World
 from quelea_kit.client import channel, stream
 from quelea_kit.errors import QueleaError
-from support.rolling import DRAIN_SECONDS, Pod, Service, SlowEngine, answers
+from support.rolling import DRAIN_SECONDS, SEEN_SECONDS, Pod, Service, SlowEngine, answers
 
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023?"
 GATEWAY, GENERATOR = "quelea.gateway.v1.GatewayService", "quelea.generator.v1.GeneratorService"
 HTTP_CLIENTS, KEPT, GRPC_CLIENTS = 20, 10, 6
 SETTLE_SECONDS = 300.0
+ASK_AGAIN_SECONDS = 4 * SEEN_SECONDS
+"""How long people wait after an error: until the dead pod is no endpoint, else one person meets it several times."""
 PIECES = ["Total ", "net ", "sales ", "were ", "in ", "the ", "first ", "passage ", "of ", "all ", "[1].\n"] * 2
 TEXT = "".join(PIECES)
 
@@ -68,6 +70,7 @@ class Cluster:
                 await self._one_stream(client)
             except (httpx2.HTTPError, AssertionError) as error:
                 self.failed.append(f"http kept={kept}: {error!r}")
+                await asyncio.sleep(ASK_AGAIN_SECONDS)
             self.open -= 1
             self.asked["kept" if kept else "new"] += 1
             if not kept:
@@ -102,6 +105,7 @@ class Cluster:
                     assert "".join(one.delta.text for one in events) == TEXT
                 except (QueleaError, AssertionError) as error:
                     self.failed.append(f"grpc: {error!r}")
+                    await asyncio.sleep(ASK_AGAIN_SECONDS)
                 self.open -= 1
                 self.asked["grpc"] += 1
 
