@@ -88,6 +88,16 @@ async def open_gateway(provider, tmp_path):
         yield opened
 
 
+async def recorded(tmp_path, count, **wanted):
+    """What the audit log holds of Ann once it has so many entries: they are written after the answer."""
+
+    def entries():
+        return list(filter_entries(read(tmp_path / "audit"), subject="person:ann", **wanted))
+
+    await wait_until_async(lambda: len(entries()) >= count, what=f"{count} entries of Ann")
+    return entries()
+
+
 async def status(client, token, path="/v1/jobs"):
     reply = await client.get(path, headers={"Authorization": f"Bearer {token}"})
     return reply.status_code, reply.json().get("error", {}).get("message", "")
@@ -100,11 +110,7 @@ async def test_a_token_opens_and_says_who_calls(open_gateway, provider, tmp_path
     _, client = open_gateway
     assert (await status(client, provider.token("ann")))[0] == 200
 
-    def recorded():
-        return list(filter_entries(read(tmp_path / "audit"), subject="person:ann"))
-
-    await wait_until_async(recorded, what="the entry of the call")  # it is written after the answer
-    [one] = recorded()
+    [one] = await recorded(tmp_path, 1)
     assert (one["tenant"], one["key"], one["act"]) == ("us", "token", "listed")
 
 
@@ -320,7 +326,7 @@ async def test_an_mcp_client_without_a_token_finds_the_provider_and_signs_in(pro
         assert len(asked) == 1
         assert asked[0]["resource"] == [url]
         assert asked[0]["scope"] == ["quelea"]
-        [one] = list(filter_entries(read(tmp_path / "audit"), subject="person:ann", act="searched"))
+        [one] = await recorded(tmp_path, 1, act="searched")
         assert (one["tenant"], one["via"], one["outcome"]) == ("us", "mcp", "ok")
         told = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
         assert (told["resource"], told["authorization_servers"]) == (url, [provider.issuer])
@@ -383,7 +389,8 @@ async def test_signing_in_calling_and_signing_out(open_gateway, tmp_path):
     assert (await client.get("/v1/jobs")).status_code == 401
     stolen = await client.get("/v1/jobs", headers={"Cookie": f"quelea={session_id}"})
     assert stolen.status_code == 401
-    acts = [one["act"] for one in filter_entries(read(tmp_path / "audit"), subject="person:ann")]
+
+    acts = [one["act"] for one in await recorded(tmp_path, 4)]
     assert acts == ["signed in", "listed", "searched", "signed out"]
     stored = "".join(path.read_text() for path in (tmp_path / "audit").glob("*.jsonl"))
     assert session_id not in stored
