@@ -1,7 +1,9 @@
 """Question sets of others as sources of pairs: what is stored, what is asked of it, and which passages answer.
 
 Most are read by the evaluation's own loaders. Where a set names the document and not the passage, the answer's words or
-figures tell which passages of the document are right; a question none of whose passages has them gives no pair.
+figures tell which passages of the document are right; a question none of whose passages has them gives no pair. Where
+the answer has neither figure nor page, nothing tells the passage: such a question tests whether its document is found,
+in a set that is never trained on, and gives no pair in others.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Asked:
     kind: str
     documents: frozenset[str]
     """Keys of the set."""
-    holds: Holds
+    holds: Holds | None
+    """None: the set does not say where in the documents; every passage of theirs counts as right."""
     by_figure: bool = False
     """Whether `holds` looks for a figure, which may stand in many passages."""
 
@@ -88,12 +91,12 @@ def _of_set(one: EvaluationSet) -> Iterator[Asked]:
         yield Asked(question.text, question.kind, question.documents, _holds(question), bool(question.figures))
 
 
-def _holds(question: Question) -> Holds:
+def _holds(question: Question) -> Holds | None:
     if question.figures:
         return lambda passage: holds_rounded(passage.encoded, question.figures, question.amounts)
     if question.page is not None:
         return lambda passage: passage.page == question.page
-    return lambda _: True
+    return None
 
 
 def _tatqa(data: Path) -> Iterator[Asked]:

@@ -17,7 +17,7 @@ from quelea_evaluation.reports.store import git_commit, hash_file, read_formatte
 from quelea_fintext.text import normalise
 
 from quelea_training.pairs import filters
-from quelea_training.pairs.importers import Asked, Source
+from quelea_training.pairs.importers import Holds, Source
 from quelea_training.pairs.model import (
     MANIFEST,
     PAIRS,
@@ -67,6 +67,8 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
     """Pairs of a set's own questions: the right passage with most of the question's words is the pair's.
 
     Where the answer is a figure of a table, other passages of the document with that row and figure are right as well.
+    Where the set does not say which passage answers, all of the documents' are right in a set that is never trained on,
+    and others give no pair.
 
     Args:
         source: The set.
@@ -78,20 +80,25 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
         of_document.setdefault(one.document, []).append(one)
     made = Made(dict(passages), [], never_train=source.never_train)
     for asked in source.asked:
-        right = [
-            one for key in sorted(asked.documents) for one in of_document.get(ids.get(key, ""), ()) if asked.holds(one)
-        ]
+        everything = [one for key in sorted(asked.documents) for one in of_document.get(ids.get(key, ""), ())]
+        if asked.holds is None and not source.never_train:
+            made.dropped["the set does not say which passage answers"] += 1
+            continue
+        right = [one for one in everything if asked.holds is None or asked.holds(one)]
         if not right:
             made.dropped["no passage holds the answer"] += 1
             continue
         made.right[asked.query] = made.right.get(asked.query, frozenset()) | {one.id for one in right}
         best = max(right, key=lambda one: len(filters.shingles(asked.query) & filters.shingles(one.encoded)))
-        also = _with_same_row(asked, best, right) if asked.by_figure else ()
+        if asked.holds is None:
+            also = tuple(one.id for one in right if one.id != best.id)
+        else:
+            also = _with_same_row(asked.holds, best, right) if asked.by_figure else ()
         made.pairs.append(replace(Pair.of(asked.query, best, asked.kind, PEOPLE), also=also))
     return made
 
 
-def _with_same_row(asked: Asked, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
+def _with_same_row(holds: Holds, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
     """Other passages of the best one's document that have the figure, and the label of its row there.
 
     None where the figure stands in prose: there it has no label by which it is the same figure.
@@ -99,7 +106,7 @@ def _with_same_row(asked: Asked, best: Passage, right: Sequence[Passage]) -> tup
     if not best.is_table:
         return ()
     rows = [line for line in best.text.splitlines() if "\t" in line]
-    label = next((row.partition("\t")[0] for row in rows if asked.holds(replace(best, head="", text=row))), "")
+    label = next((row.partition("\t")[0] for row in rows if holds(replace(best, head="", text=row))), "")
     wanted = normalise(label).strip(" :")
     if not wanted:
         return ()
