@@ -106,6 +106,7 @@ def test_anchors_are_texts_of_training_alone_taken_again_and_again(tmp_path: Pat
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        ({"scale": 0.0}, "--scale must be more than 0"),
         ({"anchor": -1.0}, "--anchor-weight must be 0 or more"),
         ({"anchor": 1.0, "chunk": 4}, "--chunk does not go with --anchor"),
         ({"tune": "last"}, "--tune must be lora, full or last:N"),

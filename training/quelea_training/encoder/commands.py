@@ -56,6 +56,9 @@ def encoder(
     chunk: Annotated[
         int, typer.Option(min=0, help="Texts in memory at once, for larger batches; 0: the whole batch.")
     ] = _USUAL.chunk,
+    scale: Annotated[
+        float, typer.Option(min=0, help="Of cosines (infonce), 1 / temperature: that of the base's own training.")
+    ] = _USUAL.scale,
     hard: Annotated[int, typer.Option(min=0, max=20, help="Hard negatives of a query (infonce).")] = _USUAL.hard,
     random: Annotated[int, typer.Option(min=1, max=50, help="Random ones (weaverbird).")] = _USUAL.random,
     max_tokens: Annotated[int, typer.Option(min=8, help="Texts are cut here in training.")] = _USUAL.max_tokens,
@@ -93,6 +96,7 @@ def encoder(
         rate=rate or RATES.get(tune.partition(":")[0], _USUAL.rate),
         batch=batch,
         chunk=chunk,
+        scale=scale,
         hard=hard,
         random=random,
         max_tokens=max_tokens,

@@ -36,8 +36,10 @@ class Recipe(BaseRecipe):
     """Hard negatives of a query."""
     random: int = 5
     """Random negatives of a query, of the objective weaverbird."""
-    scale: float = 20.0
-    """By which a product of unit vectors is multiplied, 1 / temperature."""
+    scale: float = 100.0
+    """By which a cosine is multiplied (infonce), 1 / temperature. E5 was trained with a temperature of .01 (arXiv
+    2212.03533), so its cosines lie close together; a smaller scale spreads them all, also of texts that nothing is
+    learned about."""
     max_tokens: int = 256
     epochs: float = 3.0
     anchor: float = 0.0
@@ -67,6 +69,8 @@ class Recipe(BaseRecipe):
         self.layers()
         if self.objective not in OBJECTIVES:
             raise BadInput(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        if self.scale <= 0:
+            raise BadInput(f"--scale must be more than 0, got {self.scale:g}")
         if self.anchor < 0:
             raise BadInput(f"--anchor-weight must be 0 or more, got {self.anchor:g}")
         if self.anchor and self.chunk:
