@@ -87,7 +87,8 @@ def show_answer(console: Console, run: Json, url: str) -> None:
         marks = ", ".join(f"{_VERDICTS[one['verdict']]} {one['text']}" for one in figures[:20])
         say(console, f"figures: {plain(marks)}", "green" if answer["grounded"] else "red")
     for source in (one for one in answer["sources"] if one["used"]):
-        line = f"[{source['number']}] {source['kind']} · step {source['step']} · {plain(source['title'])}"
+        where = f"step {source['step']}" + (f" of run {source['run']}" if source.get("run") else "")
+        line = f"[{source['number']}] {source['kind']} · {where} · {plain(source['title'])}"
         say(console, line, "bold cyan")
         if source["sha256"]:
             say(console, f"    {source['url']} (fetched {minute(source['fetched'])}, sha256 {source['sha256']})", "dim")
@@ -101,6 +102,8 @@ def show_answer(console: Console, run: Json, url: str) -> None:
             say(console, f"{title}: {plain(one)}", "yellow")
     for file in run["artifacts"]:
         say(console, f"file: {url}{file['url']}", "green")
+    if run["state"] == "finished":
+        say(console, f'follow up: quelea agent --follows {run["id"]} "…"', "dim")
     usage, path = run["usage"], f"{url}/v1/agent/runs/{run['id']}"
     say(console, f"notebook: {path}/notebook · report: {path}/report.pdf", "dim")
     say(

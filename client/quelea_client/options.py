@@ -113,6 +113,8 @@ class RunOptions(TypedDict, total=False):
     """steps, tokens, seconds, calls."""
     bundle_ids: Sequence[str]
     collections: Sequence[str]
+    follows: str
+    """Id of a finished run that this one goes on from."""
 
 
 class FetchOptions(TypedDict, total=False):

@@ -7,6 +7,7 @@ from playwright.async_api import expect
 from quelea_gateway.testing import standing
 from support.accessibility import faults
 from support.agent_stand import agent_standing
+from support.agent_world import good
 from support.browser import opened
 
 pytestmark = pytest.mark.browser
@@ -44,6 +45,26 @@ async def test_a_run_on_the_page(chromium):
             await tab.click("#lang-en")
             await tab.set_viewport_size({"width": 1100, "height": 2100})
             await tab.screenshot(path=f"{folder}/agent.png")
+
+
+async def test_a_follow_up_on_the_page(chromium):
+    async with agent_standing() as parts, opened(chromium, parts.url) as tab:
+        await tab.click("#tab-agent")
+        await tab.fill("#agent-question", "What is NVIDIA's price trend over the last two weeks?")
+        await tab.click("#agent-start")
+        await tab.wait_for_selector("#agent-run .agent-follow")
+        parts.model.says = good()
+        await tab.fill("#agent-run .agent-follow textarea", "And as a chart with a log scale.")
+        await tab.click("#agent-run .agent-follow button")
+        await expect(tab.locator("#agent-run h2")).to_have_text("And as a chart with a log scale.")
+        await tab.wait_for_selector("#agent-run .checks.good")
+        assert "of an earlier run" in await tab.inner_text("#agent-run .sources")
+        assert await faults(tab) == []
+        if folder := os.environ.get("QUELEA_LOOK_AT"):
+            await tab.set_viewport_size({"width": 1100, "height": 1500})
+            await tab.screenshot(path=f"{folder}/agent_follow.png")
+        await tab.click("#agent-run button:text-is('Follows an earlier run')")
+        await expect(tab.locator("#agent-run h2")).to_have_text("What is NVIDIA's price trend over the last two weeks?")
 
 
 async def test_a_run_is_cancelled_on_the_page(chromium):

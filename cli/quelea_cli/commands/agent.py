@@ -34,6 +34,12 @@ def agent(
     bundle: Annotated[
         list[str] | None, typer.Option(help="Replay the recorded calls of this bundle; repeatable.")
     ] = None,
+    follows: Annotated[
+        str,
+        typer.Option(
+            metavar="ID", help="Go on from a finished run: its session, files and sources.", show_default=False
+        ),
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="Folder to save plots, tables and the PDF report in.", show_default=False)
     ] = None,
@@ -80,9 +86,8 @@ def agent(
         elif question:
             limits = {"steps": steps, "tokens": tokens, "seconds": seconds, "calls": calls}
             body: Json = {"question": sys.stdin.read() if question == "-" else question}
-            body |= {
-                name: value for name, value in (("as_of", as_of), ("model", model), ("bundle_ids", bundle)) if value
-            }
+            given = {"as_of": as_of, "model": model, "bundle_ids": bundle, "follows": follows}
+            body |= {name: value for name, value in given.items() if value}
             if any(limits.values()):
                 body["limits"] = {name: value for name, value in limits.items() if value}
             run = run_question(console, gateway, body, as_json=as_json)

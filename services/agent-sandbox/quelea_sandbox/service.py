@@ -86,15 +86,27 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
         tenant, token = _tenant(request.tenant), _token(request.market_token)
         market = bool(self._market(request.network, token, required=True))
         limits, shape = self._runs.container_of(_requested_limits(request.limits), market=market)
-        idle = request.idle_seconds or self._settings.session_idle_seconds
-        if not 0 < idle <= self._settings.max_session_idle_seconds:
-            raise InvalidInput(
-                f"idle_seconds must be from 0 (the default) to {self._settings.max_session_idle_seconds:g}."
-            )
+        idle = self._idle_seconds(request.idle_seconds) or self._settings.session_idle_seconds
         with self._sessions.place(tenant):
             keeper, _ = await self._pool.take(shape, tenant)
             session = self._sessions.open(keeper, tenant, limits, token, idle)
         return pb.CreateSessionResponse(session_id=session.id)
+
+    async def SpareSession(  # noqa: N802  # the name of the rpc
+        self,
+        request: pb.SpareSessionRequest,
+        context: grpc.aio.ServicerContext[pb.SpareSessionRequest, pb.SpareSessionResponse],
+    ) -> pb.SpareSessionResponse:
+        """Say whether a session waits for another task; one that does makes room where its place is needed."""
+        idle = self._idle_seconds(request.idle_seconds)
+        self._sessions.spare(request.session_id, _tenant(request.tenant), spare=request.spare, idle_seconds=idle)
+        return pb.SpareSessionResponse()
+
+    def _idle_seconds(self, asked: float) -> float:
+        most = self._settings.max_session_idle_seconds
+        if not 0 <= asked <= most:
+            raise InvalidInput(f"idle_seconds must be from 0 (the default) to {most:g}.")
+        return asked
 
     async def CloseSession(  # noqa: N802  # the name of the rpc
         self,

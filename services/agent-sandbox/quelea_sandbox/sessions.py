@@ -35,6 +35,8 @@ class Session:
     idle_seconds: float
     last_used: float = field(default_factory=time.monotonic)
     busy: bool = False
+    spare: bool = False
+    """It waits for another task, which may never come: whoever needs its place has it."""
 
 
 class Sessions:
@@ -65,10 +67,16 @@ class Sessions:
     def place(self, tenant: str) -> Iterator[None]:
         """A place for a session that is about to be opened; kept while its container is waited for.
 
+        Where all are taken, the spare session that has waited longest ends for it.
+
         Raises:
             Overloaded: There is none.
         """
-        mine = sum(one.tenant == tenant for one in self._open.values()) + self._places.get(tenant, 0)
+        if self._count(tenant) >= self._most_per_tenant:
+            self._end_spare(tenant)
+        if len(self._open) + sum(self._places.values()) >= self._most:
+            self._end_spare()
+        mine = self._count(tenant)
         if mine >= self._most_per_tenant:
             metrics.REFUSED.labels("sessions").inc()
             raise Overloaded(
@@ -86,6 +94,16 @@ class Sessions:
             if not self._places[tenant]:
                 del self._places[tenant]
 
+    def _count(self, tenant: str) -> int:
+        return sum(one.tenant == tenant for one in self._open.values()) + self._places.get(tenant, 0)
+
+    def _end_spare(self, tenant: str | None = None) -> None:
+        """End the spare session, of one tenant or of any, that has waited longest."""
+        spare = [one for one in self._open.values() if one.spare and not one.busy and tenant in (None, one.tenant)]
+        if spare:
+            log.info("spare_session_ended")
+            self.end(min(spare, key=lambda one: one.last_used))
+
     def open(self, keeper: Keeper, tenant: str, limits: Limits, market_token: str, idle_seconds: float) -> Session:
         """Begin a session with this container. Its id is its key: nobody can guess it."""
         session = Session(secrets.token_urlsafe(24), tenant, keeper, limits, market_token, idle_seconds)
@@ -102,17 +120,35 @@ class Sessions:
             NotFound: There is none of this id and tenant (any more).
             Conflict: A step of it is under way.
         """
-        session = self._open.get(session_id)
-        if session is None or session.tenant != tenant:
-            raise NotFound("There is no such session; it may have expired. Open a new one.")
-        if session.busy:
-            raise Conflict("This session is already running a step; wait until it ends, or cancel it.")
-        session.busy = True
+        session = self._idle(session_id, tenant)
+        session.busy, session.spare = True, False
         try:
             yield session
         finally:
             session.busy = False
             session.last_used = time.monotonic()
+
+    def spare(self, session_id: str, tenant: str, *, spare: bool, idle_seconds: float = 0.0) -> None:
+        """Say that a session waits for another task, or has one again.
+
+        Args:
+            idle_seconds: How long it may be idle from now on; 0: as before.
+
+        Raises:
+            NotFound: There is none of this id and tenant (any more).
+            Conflict: A step of it is under way.
+        """
+        session = self._idle(session_id, tenant)
+        session.spare, session.last_used = spare, time.monotonic()
+        session.idle_seconds = idle_seconds or session.idle_seconds
+
+    def _idle(self, session_id: str, tenant: str) -> Session:
+        session = self._open.get(session_id)
+        if session is None or session.tenant != tenant:
+            raise NotFound("There is no such session; it may have expired. Open a new one.")
+        if session.busy:
+            raise Conflict("This session is already running a step; wait until it ends, or cancel it.")
+        return session
 
     def end(self, session: Session) -> None:
         """End it and destroy its container; nothing happens when it has ended already."""

@@ -163,6 +163,9 @@ def build_analyst(
         tenant_tokens=settings.agent_day_tokens,
         tenant_seconds=settings.agent_day_seconds,
         tenant_calls=settings.agent_day_calls,
+        kept=settings.agent_sessions,
+        kept_per_tenant=settings.agent_sessions_per_key,
+        kept_seconds=settings.agent_session_seconds,
         beat_seconds=settings.agent_beat_seconds,
     )
 

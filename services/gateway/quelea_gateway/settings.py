@@ -327,6 +327,16 @@ class Settings(ServiceSettings):
     agent_temperature: float | None = Field(None, ge=0, le=2)
     """Of every answer of the agent's model, for models that take one alone; empty: 0, and a little more for code."""
 
+    agent_sessions: int = Field(2, ge=0)
+    """Most sessions of finished runs that wait for a follow-up in this process; 0: none does. The sandbox ends one
+    sooner where its place is needed."""
+
+    agent_sessions_per_key: int = Field(1, ge=0)
+    """Of those, sessions of one key."""
+
+    agent_session_seconds: float = Field(600.0, ge=0)
+    """How long such a session waits, at most the sandbox's MAX_SESSION_IDLE_SECONDS; 0: it ends with its run."""
+
     agent_beat_seconds: float = Field(5.0, gt=0)
     """Interval at which a run is marked as alive; a run that misses four counts as interrupted."""
 

@@ -299,3 +299,45 @@ async def test_health_says_why_the_first_container_did_not_start(backend: FakeBa
             while not await asked():  # noqa: ASYNC110  # readiness has no event to wait for
                 await asyncio.sleep(0.01)
     assert any("makes no container" in one for one in said), said
+
+
+async def spare(
+    client: SandboxClient, session_id: str, tenant: str = "", *, waits: bool = True, idle: float = 0
+) -> None:
+    request = pb.SpareSessionRequest(session_id=session_id, tenant=tenant, spare=waits, idle_seconds=idle)
+    await unary(client.stub.SpareSession(request, timeout=60))
+
+
+async def test_a_spare_session_keeps_what_it_has_and_ends_where_its_place_is_needed() -> None:
+    async with sandbox(FakeBackend(), fast_settings(max_sessions=3, max_sessions_per_tenant=2)) as client:
+        await client.until_ready()
+        first, second = await session(client, tenant="a"), await session(client, tenant="a")
+        await client.run("x = 20", session_id=first, tenant="a")
+        await spare(client, first, "a")
+        with pytest.raises(NotFound):
+            await spare(client, first, "b")
+        await spare(client, first, "a", waits=False)
+        assert (await client.run("print(x)", session_id=first, tenant="a")).text == "20\n"
+        with pytest.raises(Overloaded):  # neither is spare
+            await session(client, tenant="a")
+        await spare(client, first, "a")
+        third = await session(client, tenant="a")
+        with pytest.raises(NotFound):
+            await client.run("print(x)", session_id=first, tenant="a")
+        await session(client, tenant="b")
+        with pytest.raises(Overloaded):
+            await session(client, tenant="c")
+        await spare(client, second, "a")
+        await session(client, tenant="c")  # of another tenant's spare one
+        with pytest.raises(NotFound):
+            await spare(client, second, "a")
+        await spare(client, third, "a", idle=0.1)
+        async with asyncio.timeout(60):
+            while await count_sessions(client) > 2:  # noqa: ASYNC110  # the service tells nobody
+                await asyncio.sleep(0.02)
+        with pytest.raises(InvalidInput, match="idle_seconds"):
+            await spare(client, third, "a", idle=1e9)
+
+
+async def count_sessions(client: SandboxClient) -> int:
+    return int((await unary(client.stub.GetCapacity(pb.GetCapacityRequest(), timeout=60))).sessions)

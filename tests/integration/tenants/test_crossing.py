@@ -229,6 +229,17 @@ async def test_every_route_is_told_and_a_stranger_sees_nothing(crossing):
     assert await everything_of(crossing) == before
 
 
+async def test_a_strangers_run_is_not_gone_on_from(crossing):
+    """A run is followed under its owner's key alone; to all others it is not there."""
+    async with crossing.stack.client(f"{crossing.stranger} all") as http:
+        said = []
+        for run in (crossing.run, MISSING_RUN):
+            answer = await http.post("/v1/agent/runs", json={"question": "and the same for NVDA", "follows": run})
+            said.append((answer.status_code, answer.text.replace(run, "ID")))
+        assert said[0] == said[1]
+        assert said[0][0] == 404
+
+
 async def test_what_is_out_of_reach_is_looked_for_as_often_as_what_is_not_there(crossing, monkeypatch):
     """The time of an answer tells nobody what another tenant has; tests/eval/crossing_times.py measures it."""
     asked = []

@@ -28,14 +28,19 @@ export function startAgent() {
     if ($("agent-as-of").value) body.as_of = $("agent-as-of").value;
     try {
       fault("");
-      const run = await post(PATH, body);
-      await open(run.id);
+      await start(body);
     } catch (error) {
       fault(error.message);
     }
   });
   $("agent-cancel").addEventListener("click", () => shown && post(`${PATH}/${shown.id}/cancel`, {}).catch((e) => fault(e.message)));
   document.addEventListener("language", () => listRuns());
+}
+
+async function start(body) {
+  fault("");
+  const run = await post(PATH, body);
+  await open(run.id);
 }
 
 function fault(text) {
@@ -117,7 +122,11 @@ class View {
     this.state = el("p", { class: "reading" }, joined(t(`agentState_${run.state}`), run.as_of));
     this.answer = el("div", {});
     this.body = el("div", { class: "agent-steps" });
-    this.card.append(el("h2", { class: "asked" }, run.question), this.state, this.answer, this.body);
+    const before = run.follows
+      ? el("p", { class: "meta" }, el("button", { type: "button", class: "small", on: { click: () => open(run.follows) } }, t("agentFollows")))
+      : "";
+    this.after = el("div", {});
+    this.card.append(el("h2", { class: "asked" }, run.question), before, this.state, this.answer, this.after, this.body);
   }
 
   step(number) {
@@ -176,6 +185,25 @@ class View {
       this.downloads(run),
       el("p", { class: "meta" }, t("agentFoot", { ...run.usage, seconds: run.usage.seconds.toFixed(1) })),
     );
+    if (run.state === "finished") this.after.append(this.followUp(run));
+  }
+
+  /** A box for what follows up on this run. */
+  followUp(run) {
+    const words = el("textarea", { rows: "2", maxlength: "8000", required: true, placeholder: t("agentFollowPlaceholder"), "aria-label": t("agentFollow") });
+    const form = el("form", { class: "ask agent-follow" }, words,
+      el("div", { class: "ask-foot" }, el("div", { class: "ask-options" }), el("button", { type: "submit", class: "primary" }, t("agentFollow"))));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const question = words.value.trim();
+      if (!question) return;
+      try {
+        await start({ question, follows: run.id });
+      } catch (error) {
+        fault(error.message);
+      }
+    });
+    return form;
   }
 
   downloads(run) {
@@ -213,7 +241,8 @@ function list(title, lines) {
 
 function source(one) {
   const where = one.kind === "passage" ? `#${one.open.replace(/^\/v1/, "").replace(/#quote$/, "")}` : outside(one.url);
-  const title = joined(t(`agentKind_${one.kind}`), t("agentStep", { n: one.step, action: "" }).replace(/[:：]\s*$/, ""));
+  const step = t("agentStep", { n: one.step, action: "" }).replace(/[:：]\s*$/, "");
+  const title = joined(t(`agentKind_${one.kind}`), step, one.run ? t("agentBefore") : "");
   return el("li", { class: "source" },
     el("span", { class: "number" }, String(one.number)),
     el("span", { class: "source-body" },

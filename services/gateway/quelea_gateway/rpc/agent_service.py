@@ -49,6 +49,7 @@ def run_to_wire(run: Run) -> agent_pb2.Run:
         finished=run.ended,
         error=run.error,
         bundle_ids=run.bundle_ids,
+        follows=run.follows,
         budget=agent_pb2.RunBudget(
             steps=run.budget.steps, tokens=run.budget.tokens, seconds=run.budget.seconds, calls=run.budget.calls
         ),
@@ -96,8 +97,8 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
         async with self._gateway.reading(context, request.collections) as caller:
-            if request.bundle_ids:
-                caller.principal.require_administrator()
+            runs = self._gateway.analyst.runs
+            follows = await runs().get(caller.name, request.follows) if request.follows else None
             asked = request.budget
             wanted = run_requests.build(
                 request.question,
@@ -108,7 +109,10 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
                 model=request.model,
                 budget=Budget(asked.steps, asked.tokens, asked.seconds, asked.calls),
                 bundle_ids=list(request.bundle_ids),
+                follows=follows,
             )
+            if wanted.bundle_ids:
+                caller.principal.require_administrator()
             manager = await self._gateway.analyst.ready()
             return agent_pb2.StartRunResponse(run=run_to_wire(await manager.start(wanted)))
 

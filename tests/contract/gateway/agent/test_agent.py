@@ -38,8 +38,8 @@ async def test_a_run_from_its_question_to_its_answer(web, parts):
     assert image.content.startswith(b"\x89PNG")
     bundle = await web.get(f"/v1/agent/runs/{run['id']}/bundle")
     assert bundle.content.decode() == f"{URL}\n"
-    assert parts.sandbox.closed
-    assert parts.market.closed
+    assert parts.sandbox.spare, "its session waits for a follow-up"
+    assert parts.market.closed, "its token is worth nothing"
 
 
 async def test_a_stream_at_once_and_taken_up_again(web):

@@ -38,6 +38,8 @@ def untraced(*codes, known=nothing):
         ("import numpy as np\nprint(np.random.normal(0, 1, 5).mean())", {"random"}),
         ("from quelea_results import report\nreport('growth', 26.4 / 22.1 - 1, '%')", {"26.4", "22.1"}),
         ("frame['a'] = [512.75]\nframe", {"512.75"}),
+        ("import pandas as pd\nname = 'a'\npd.DataFrame({'x': [512.75]}).to_csv(f'{name}.csv')\n"
+         "print(pd.read_csv('a.csv').x.sum())", {"512.75"}),
         ("class A:\n    price = 512.75\nprint(A().price)", {"512.75"}),
         ("f = lambda x: x * 1.37\nprint(f(frame))", {"1.37"}),
         ("exec('x = 512.75')\nprint(x)", set()),  # all of its output is set aside instead

@@ -29,9 +29,13 @@ class FakeSandbox:
     def __init__(self, market: FakeMarket | None = None) -> None:
         self.market = market
         self.ran: list[str] = []
+        self.ran_in: list[str] = []
+        """The session of each."""
         self.files: dict[str, bytes] = {}
         """What lay beside the last code."""
         self.sessions: dict[str, str] = {}
+        self.spare: dict[str, float] = {}
+        """Sessions that wait for another task, and how long they may."""
         self.closed: list[str] = []
         self.cancelled: list[str] = []
         self.error: QueleaError | None = None
@@ -64,6 +68,7 @@ class FakeSandbox:
         if session_id and session_id not in self.sessions:
             raise NotFound("There is no such session.")
         self.ran.append(code)
+        self.ran_in.append(session_id)
         self.files = {one.path: one.data for one in files}
         if self.hangs:
             try:
@@ -72,6 +77,14 @@ class FakeSandbox:
                 self.cancelled.append(execution_id)
                 raise
         return self._pretend(code, market_token)
+
+    async def spare_session(self, session_id: str, *, tenant: str, spare: bool, idle_seconds: float) -> None:
+        """Noted."""
+        if session_id not in self.sessions:
+            raise NotFound("There is no such session.")
+        self.spare.pop(session_id, None)
+        if spare:
+            self.spare[session_id] = idle_seconds
 
     async def close_session(self, session_id: str) -> None:
         """End it."""
@@ -118,6 +131,15 @@ class FakeSandboxServicer(sandbox_pb2_grpc.SandboxServiceServicer):
         """A session."""
         name = await self._sandbox.open(market_token=request.market_token, tenant=request.tenant)
         return sandbox_pb2.CreateSessionResponse(session_id=name)
+
+    async def SpareSession(  # noqa: N802  # the wire's name
+        self, request: sandbox_pb2.SpareSessionRequest, context: Any
+    ) -> sandbox_pb2.SpareSessionResponse:
+        """Noted."""
+        await self._sandbox.spare_session(
+            request.session_id, tenant=request.tenant, spare=request.spare, idle_seconds=request.idle_seconds
+        )
+        return sandbox_pb2.SpareSessionResponse()
 
     async def CloseSession(  # noqa: N802  # the wire's name
         self, request: sandbox_pb2.CloseSessionRequest, context: Any

@@ -129,6 +129,14 @@ class SandboxClient:
                 unary(self._stub.Cancel(sandbox_pb2.CancelRequest(execution_id=execution_id), timeout=_CANCEL_SECONDS))
             )
 
+    async def spare_session(self, session_id: str, *, tenant: str, spare: bool, idle_seconds: float) -> None:
+        """Say that a session waits for another task, or has one again. Raises NotFound when it has ended."""
+        request = sandbox_pb2.SpareSessionRequest(
+            session_id=session_id, tenant=tenant, spare=spare, idle_seconds=idle_seconds or self._idle
+        )
+        with naming("sandbox"):
+            await unary(self._stub.SpareSession(request, timeout=_SESSION_SECONDS))
+
     async def close_session(self, session_id: str) -> None:
         """End a session; no error when it has ended."""
         request = sandbox_pb2.CloseSessionRequest(session_id=session_id)

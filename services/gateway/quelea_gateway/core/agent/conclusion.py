@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from quelea_gateway.core.agent.continuation import write_question
 from quelea_gateway.core.agent.decision import model_call
 from quelea_gateway.core.agent.decision.decisions import Conclusion, answer_schema, read_answer
 from quelea_gateway.core.agent.decision.model_call import ModelAway
-from quelea_gateway.core.agent.decision.token_budget import Section, defuse, recall
+from quelea_gateway.core.agent.decision.token_budget import Section, recall
 from quelea_gateway.core.agent.grounding.conclusion_figures import Checked, check, marked, without_unsupported
 from quelea_gateway.core.agent.grounding.evidence import sources
 from quelea_gateway.core.agent.model import RunAnswer, Why
@@ -96,14 +97,10 @@ async def _enforce_strict(work: Work, checked: Checked) -> tuple[Checked, tuple[
         if not out:
             return checked, tuple(withheld)
         withheld += out
-        checked = await check(
-            text or say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
-        )
+        checked = await check(text or say("all_withheld", work.language), work.evidence, work.asked, work.ports.checks)
     if checked.unsupported:
         withheld.append(checked.text)
-        checked = await check(
-            say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
-        )
+        checked = await check(say("all_withheld", work.language), work.evidence, work.asked, work.ports.checks)
     return checked, tuple(withheld)
 
 
@@ -115,7 +112,7 @@ async def _write(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
         answered = await _ask(work, situation)
         if answered is None:
             break
-        checked = await check(answered.answer, work.evidence, work.request.question, work.ports.checks)
+        checked = await check(answered.answer, work.evidence, work.asked, work.ports.checks)
         bad = (*checked.unsupported, *checked.untraced)
         if best is None or len(bad) < len(best[1].unsupported) + len(best[1].untraced):
             best = (answered, checked)
@@ -128,7 +125,7 @@ async def _write(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
 
 async def _ask(work: Work, situation: str) -> Conclusion | None:
     request = work.request
-    memory = recall(work.insights, request.question, work.prompt_tokens // 4)
+    memory = recall(work.insights, work.asked, work.prompt_tokens // 4)
     fixed = {
         "current_date": request.as_of,
         "profile": work.profile,
@@ -136,7 +133,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
         "files": ", ".join(one.name for one in work.artifacts[:20]) or "-",
     }
     sections = [
-        Section("question", defuse(request.question), 2),
+        Section("question", write_question(work), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
         Section("evidence", work.evidence.shown(work.prompt_tokens), 6),
     ]
@@ -151,7 +148,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
     if answered is None:
         return None
     conclusion, example = answered
-    checked = await check(conclusion.answer, work.evidence, request.question, work.ports.checks)
+    checked = await check(conclusion.answer, work.evidence, work.asked, work.ports.checks)
     await model_call.example(work, example, "ungrounded" if checked.unsupported or checked.untraced else "grounded")
     return conclusion
 
@@ -163,8 +160,8 @@ async def _fallback(work: Work, why: str) -> RunAnswer:
     counted = any(char.isdigit() for char in why)
     lines = [say("ended_early", language) if counted else say("no_conclusion", language, why=why)]
     body: list[str] = []
-    for insight in recall(work.insights, work.request.question, 400):
-        found = await check(insight, work.evidence, work.request.question, work.ports.checks)
+    for insight in recall(work.insights, work.asked, 400):
+        found = await check(insight, work.evidence, work.asked, work.ports.checks)
         body += [] if found.unsupported or found.untraced else [f"- {insight}"]
     last = work.evidence.last_output()
     if last is not None:

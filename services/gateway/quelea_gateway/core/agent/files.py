@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from quelea_gateway.core.agent.decision.parsing import clean
-from quelea_gateway.core.agent.model import Artifact, Run
+from quelea_gateway.core.agent.model import TEXTS, Artifact, Run
 from quelea_gateway.core.agent.ports import CodeFile
 from quelea_gateway.core.agent.work import Work
 
@@ -68,7 +68,9 @@ async def keep(work: Work, files: Sequence[CodeFile]) -> list[tuple[Artifact, by
             work.notice(f"{clean(file.path, 100)}: not kept, the run has too many files already.")
             continue
         name = safe_name(file.path, work.step, taken)
-        artifact = Artifact(name, media_type(file.path, file.data), len(file.data), work.step, clean(file.path, 200))
+        kind = media_type(file.path, file.data)
+        is_traced = kind in TEXTS and not work.variables.untraced_file(file.path)
+        artifact = Artifact(name, kind, len(file.data), work.step, clean(file.path, 200), is_traced)
         await work.journal.artifact(artifact, file.data)
         work.artifacts.append(artifact)
         taken.add(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +17,7 @@ from quelea_kit.errors import Conflict, QueleaError
 
 from quelea_gateway.core.agent.actions import all_actions
 from quelea_gateway.core.agent.conclusion import conclude
+from quelea_gateway.core.agent.continuation import Earlier, KeptSession, go_on, hand_over
 from quelea_gateway.core.agent.decision import decisions
 from quelea_gateway.core.agent.decision.model_call import ModelAway
 from quelea_gateway.core.agent.decision.token_budget import cut_middle
@@ -33,8 +34,21 @@ _LINE = 80
 _SHOWN = 6_000
 
 
-async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, journal: Journal) -> RunAnswer:
+async def run(
+    run_id: str,
+    request: RunRequest,
+    ports: Ports,
+    rules: Rules,
+    journal: Journal,
+    *,
+    earlier: Earlier | None = None,
+    keep: Callable[[KeptSession], Awaitable[None]] | None = None,
+) -> RunAnswer:
     """One run from its plan to its answer; what it used and called is told to the journal, however it ends.
+
+    Args:
+        earlier: What it goes on from, where it follows another.
+        keep: Takes what it leaves to a follow-up, once it has its answer; None: nothing is left.
 
     Raises:
         Conflict: the reader is no language model.
@@ -49,13 +63,19 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
     work = Work(run_id, request, ports, rules, journal, info, started, await ports.prompts())
     try:
         await _prepare(work)
+        if earlier is not None:
+            await go_on(work, earlier)
         why, said = await _loop(work)
         answer = await conclude(work, said, why)
         await collect_calls(work)
         work.tell()
         await journal.event("answer", answer.as_dict())
+        if keep is not None and (left := hand_over(work)) is not None:
+            await keep(left)
         return answer
     finally:
+        if earlier is not None and earlier.kept is not None:  # it did not come to go on in it
+            await earlier.kept.end()
         # Also when the run is cancelled: a container and a token must not outlive it.
         closing = asyncio.ensure_future(_close(work))
         with contextlib.suppress(asyncio.CancelledError):
@@ -89,7 +109,7 @@ async def _prepare(work: Work) -> None:
         work.notice(say("no_door", work.language, why=why))
         return
     for note in work.door_session.notes:
-        work.notice(say("recorded_data", work.language, note=note))
+        work.note_data(note)
 
 
 async def _loop(work: Work) -> tuple[Why, str]:

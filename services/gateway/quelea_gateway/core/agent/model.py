@@ -17,6 +17,8 @@ Why = Literal["", "steps", "time", "tokens", "repeats", "model_away", "no_answer
 EventName = Literal["state", "plan", "step", "code", "output", "plot", "reflection", "answer", "error"]
 NOT_TRACED = "not_traced"
 """Verdict on a figure that rests on numbers typed into code."""
+TEXTS = ("text/csv", "text/plain", "application/json")
+"""Kinds of files that are read as evidence."""
 FINISH = "finish"
 """The action that ends the loop."""
 
@@ -53,6 +55,8 @@ class RunRequest:
     """Replay: the run sees the recorded calls of these bundles and no others."""
     pinned: bool = False
     """The caller gave as_of: data is as it was on that day."""
+    follows: str = ""
+    """Id of a finished run of the same caller, which this one goes on from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Artifact:
     step: int
     path: str = ""
     """What the code called it."""
+    traced: bool = False
+    """It is a table or a text that draws on no number that was typed into code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,17 @@ class PlanStep:
 
     action: str
     task: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What a follow-up is told of a run before it; `code` is the last that ran."""
+
+    id: str
+    question: str
+    plan: tuple[PlanStep, ...] = ()
+    code: str = ""
+    report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +159,7 @@ class Source:
         url, fetched, sha256, call_id: Of a call; of a web passage url and fetched.
         document_id, page, start, end: Of a passage: GET /v1/documents/{id}/pages/{page}?start=&end=.
         used: The answer cites it or has a figure of it.
+        run: The run that brought it, where that is one before this.
     """
 
     number: int
@@ -158,6 +176,7 @@ class Source:
     start: int = 0
     end: int = 0
     used: bool = False
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +287,8 @@ class Run:
     has_bundle: bool = False
     gateway: str = ""
     """Identity of the gateway process that runs it."""
+    follows: str = ""
+    """The run that it goes on from; empty: none."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -140,6 +140,15 @@ class Sandbox(Protocol):
         """
         ...
 
+    async def spare_session(self, session_id: str, *, tenant: str, spare: bool, idle_seconds: float) -> None:
+        """Say that a session waits for another task, or has one again. Raises NotFound when it has ended, QueleaError.
+
+        Args:
+            spare: Who needs its place may have it.
+            idle_seconds: How long it may wait; 0: as before.
+        """
+        ...
+
     async def close_session(self, session_id: str) -> None:
         """End a session. Raises QueleaError."""
         ...

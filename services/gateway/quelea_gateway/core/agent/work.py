@@ -12,6 +12,7 @@ from quelea_gateway.core.agent.grounding.provenance import Session
 from quelea_gateway.core.agent.model import (
     Artifact,
     Choice,
+    EarlierRun,
     EventName,
     PlanStep,
     ReportedResult,
@@ -21,6 +22,7 @@ from quelea_gateway.core.agent.model import (
 from quelea_gateway.core.agent.ports import (
     Checks,
     Clock,
+    CodeFile,
     Door,
     DoorSession,
     KnowledgeBase,
@@ -33,6 +35,7 @@ from quelea_gateway.core.agent.ports import (
     Trajectories,
     WebSearch,
 )
+from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.prompts import NO_EDITS, Prompts, PromptSet, built_in_only
 
 _KEYS = re.compile(r"quelea_[A-Za-z0-9_-]{20,}|\bsk-[A-Za-z0-9_-]{20,}")
@@ -154,11 +157,24 @@ class Work:
     """Calls through the door by their id, in order."""
     ran: dict[str, int] = field(default_factory=dict)
     """Code that was run, by its words, to the step."""
+    before: tuple[EarlierRun, ...] = ()
+    """Of a follow-up the runs that it goes on from, the oldest first."""
+    told_of_session: str = ""
+    """Of a follow-up: what its code finds, for the model."""
+    files: list[CodeFile] = field(default_factory=list)
+    """What the run before left, to lie beside the code of another session."""
+    data_notes: list[str] = field(default_factory=list)
+    """What is said of recorded data that it has seen."""
 
     @property
     def language(self) -> str:
         """ "en" or "zh", of the question."""
         return self.request.language
+
+    @property
+    def asked(self) -> str:
+        """All that the user said: the question, behind those of the runs that it follows."""
+        return "\n".join([*(one.question for one in self.before), self.request.question])
 
     @property
     def elapsed(self) -> float:
@@ -212,6 +228,12 @@ class Work:
         if self.door_session and self.door_session.token:
             text = text.replace(self.door_session.token, "[token]")
         return _KEYS.sub("[key]", text)
+
+    def note_data(self, note: str) -> None:
+        """Say in the answer what is said of recorded data."""
+        if note not in self.data_notes:
+            self.data_notes.append(note)
+        self.notice(say("recorded_data", self.language, note=note))
 
     def notice(self, text: str) -> None:
         """For the answer, once."""

@@ -41,6 +41,12 @@ class RunIn(BaseModel):
         description="Replay: the code sees the recorded calls of these bundles only; for administrators' keys.",
     )
     collections: Collections = []
+    follows: str = Field(
+        default="",
+        max_length=64,
+        description="A finished run of yours that this one goes on from; its bundles, and its as_of where it had one, "
+        "are the defaults then.",
+    )
     stream: bool = Field(default=False, description="Answer with the run's events at once.")
 
 
@@ -71,6 +77,9 @@ class ArtifactOut(BaseModel):
     bytes: int
     step: int
     path: str = Field(description="What the code called it.")
+    traced: bool = Field(
+        default=False, description="It is a table or a text that draws on no number that was typed into the code."
+    )
     url: str
 
     @classmethod
@@ -96,6 +105,7 @@ class SourceOut(BaseModel):
     start: int
     end: int
     used: bool = Field(description="The answer cites it, or has a figure of it.")
+    run: str = Field(default="", description="The run before this one that brought it; empty: this one did.")
     open: str = Field(description="Where to look at it in this gateway.")
 
 
@@ -180,6 +190,7 @@ class RunOut(BaseModel):
     limits: LimitsOut
     usage: UsageOut
     bundle_ids: list[str]
+    follows: str = Field(default="", description="The run that it goes on from; empty: none.")
     error: str | None
     answer: RunAnswerOut | None
     artifacts: list[ArtifactOut]
@@ -202,6 +213,7 @@ class RunOut(BaseModel):
             limits=LimitsOut(**asdict(run.budget)),
             usage=UsageOut(**asdict(run.usage)),
             bundle_ids=list(run.bundle_ids),
+            follows=run.follows,
             error=run.error or None,
             answer=RunAnswerOut.of(run.answer, run.id) if run.answer else None,
             artifacts=[ArtifactOut.of(one, run.id) for one in run.artifacts],
@@ -223,6 +235,7 @@ class CancelOut(BaseModel):
 
 
 def _open(source: dict[str, Any], run_id: str) -> str:
+    run_id = source.get("run") or run_id
     if source["kind"] == "passage":
         span = f"?start={source['start']}&end={source['end']}#quote"
         return f"/v1/documents/{source['document_id']}/pages/{source['page']}{span}"

@@ -12,7 +12,7 @@ from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.core.agent.files import BUNDLE
-from quelea_gateway.core.agent.model import Budget, Event, RunRequest
+from quelea_gateway.core.agent.model import Budget, Event, Run, RunRequest
 from quelea_gateway.core.agent.runs import run_requests
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.exports import PICTURES, archive_run, export_run
@@ -31,7 +31,7 @@ _PATH = "/v1/agent/runs"
 _TEXTS = {"text/csv": "text/csv; charset=utf-8", "text/plain": "text/plain; charset=utf-8"}
 
 
-def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
+def run_request(body: RunIn, gateway: Gateway, tenant: str, follows: Run | None = None) -> RunRequest:
     """What was asked for, checked."""
     return run_requests.build(
         body.question,
@@ -42,6 +42,7 @@ def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
         model=body.model,
         budget=Budget(**body.limits.model_dump()),
         bundle_ids=body.bundle_ids,
+        follows=follows,
     )
 
 
@@ -55,14 +56,18 @@ def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
 async def start(body: RunIn, request: Request) -> Response:
     """Queues a run: it plans, finds data APIs, writes and runs code, and concludes with a checked answer.
 
+    With `follows` it goes on from a finished run: in its session, with its variables, files and sources, while that
+    waits; else in an empty one with its tables, and a notice says so.
+
     202 with the run; with `stream: true` or `Accept: text/event-stream` its events instead. A run goes on when the
     caller leaves; `cancel` ends it.
     """
     gateway, tenant = gateway_of(request), key_of(request)
-    if body.bundle_ids:
+    follows = await gateway.analyst.runs().get(tenant, body.follows) if body.follows else None
+    wanted = run_request(body, gateway, tenant, follows)
+    if wanted.bundle_ids:
         principal_of(request).require_administrator()
     await read_in(request, body.collections)
-    wanted = run_request(body, gateway, tenant)
     manager = await while_there(request, gateway.analyst.ready())
     run = await manager.start(wanted)
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):

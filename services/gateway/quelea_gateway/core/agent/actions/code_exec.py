@@ -14,6 +14,7 @@ from quelea_kit.errors import Overloaded, QueleaError
 
 from quelea_gateway.core.agent.action import Action, Known, text_schema
 from quelea_gateway.core.agent.api_documents import read_document
+from quelea_gateway.core.agent.continuation import write_question
 from quelea_gateway.core.agent.decision import model_call, parsing, python_code
 from quelea_gateway.core.agent.decision.model_call import Answered, SubTask
 from quelea_gateway.core.agent.decision.parsing import known_name, string, strings
@@ -23,7 +24,7 @@ from quelea_gateway.core.agent.files import keep
 from quelea_gateway.core.agent.grounding import results
 from quelea_gateway.core.agent.grounding.door_calls import Collected, collect_calls
 from quelea_gateway.core.agent.grounding.provenance import Session, Traced
-from quelea_gateway.core.agent.model import Artifact, Choice, Observation, ReportedResult
+from quelea_gateway.core.agent.model import TEXTS, Artifact, Choice, Observation, ReportedResult
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work, plan_lines
@@ -118,7 +119,7 @@ async def _write_and_run(work: Work, choice: Choice) -> Observation:
 
 def _known(work: Work) -> Callable[[str], str]:
     """What has a typed number: the question, or what was found so far."""
-    asked = parsing.numbers(work.request.question)
+    asked = parsing.numbers(work.asked)
     return lambda number: "the question" if number in asked else work.evidence.source_of(number)
 
 
@@ -126,10 +127,10 @@ async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered
     task = choice.text("task")
     named = [name for name in choice.texts("apis") if name in work.documents] or list(work.documents)[-3:]
     documents = "\n\n".join(f"## {name}\n{work.documents[name]}" for name in named)
-    memory = recall(work.insights, f"{work.request.question} {task}", work.prompt_tokens // 4)
+    memory = recall(work.insights, f"{work.asked} {task}", work.prompt_tokens // 4)
     fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": task} | code_rules(work.language)
     sections = [
-        Section("question", defuse(work.request.question), 2),
+        Section("question", write_question(work), 2),
         Section("plan", plan_lines(work.plan), 1),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
         Section("apis", defuse(documents) or "-", 4),
@@ -163,6 +164,7 @@ async def _run(work: Work, code: str) -> Execution | Observation:
     for attempt in range(_MOST_WAITS):
         try:
             async with asyncio.timeout(seconds + 15):
+                brought = () if work.sandbox_session else tuple(work.files)
                 if not work.sandbox_session:
                     work.sandbox_session = await sandbox.open(market_token=token, tenant=work.request.tenant)
                 done = await sandbox.execute(
@@ -172,7 +174,7 @@ async def _run(work: Work, code: str) -> Execution | Observation:
                     market_token=token,
                     seconds=seconds,
                     tenant=work.request.tenant,
-                    files=_files(work),
+                    files=_files(work, brought),
                 )
         except (QueleaError, TimeoutError) as error:
             why = error.message if isinstance(error, QueleaError) else "it did not answer in time"
@@ -202,11 +204,12 @@ async def _forget_session(work: Work) -> None:
                 await work.ports.sandbox.close_session(session)
 
 
-def _files(work: Work) -> tuple[CodeFile, ...]:
-    """What lies beside the code: the passages so far, and the helper that reads them and reports results."""
+def _files(work: Work, brought: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
+    """What lies beside the code: the passages so far, the helper that reads them and reports results, files brought."""
     return (
         CodeFile(results.EVIDENCE, work.evidence.as_json(), "application/json"),
         CodeFile(f"{results.HELPER}.py", results.helper(), "text/x-python"),
+        *brought,
     )
 
 
@@ -277,11 +280,11 @@ def _add_outputs(
             )
         )  # fmt: skip
     for artifact, data in kept:
-        if artifact.media_type in ("text/csv", "text/plain", "application/json"):
+        if artifact.media_type in TEXTS:
             text = work.scrubbed(parsing.clean(data[:200_000].decode("utf-8", "replace")))
             kind = {"text/csv": "csv", "application/json": "json"}.get(artifact.media_type, "")
             title = f"{artifact.name}, of step {work.step}"
-            rest = "" if work.variables.untraced_file(artifact.path) else None
+            rest = None if artifact.traced else ""
             numbers.append(work.evidence.execution(work.step, title, text, day=day, kind=kind, traced=rest))
     return [number for number in numbers if number]
 

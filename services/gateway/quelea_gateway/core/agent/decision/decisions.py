@@ -14,6 +14,7 @@ from typing import Any
 
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.actions import all_actions, describe, describe_one
+from quelea_gateway.core.agent.continuation import write_question
 from quelea_gateway.core.agent.decision import model_call, prompts
 from quelea_gateway.core.agent.decision.action_calls import action_of, unwrap
 from quelea_gateway.core.agent.decision.model_call import SubTask
@@ -261,7 +262,7 @@ async def make_plan(work: Work) -> Plan:
     """The profile and the overall plan."""
     actions = work.actions
     fixed = {"current_date": work.request.as_of, "actions": describe(actions, work.categories, work.language)}
-    sections = [Section("question", defuse(work.request.question), 1)]
+    sections = [Section("question", write_question(work), 1)]
     answered = await model_call.ask(work, SubTask("plan", fixed, sections, plan_schema(actions)), read_plan(actions))
     if answered is not None:
         found, example = answered
@@ -281,7 +282,7 @@ async def decide(work: Work) -> tuple[Decision, bool]:
     """(what to do next, whether the model chose it)."""
     actions = possible(work)
     names = tuple(work.candidates)[-40:]
-    memory = recall(work.insights, f"{work.request.question} {plan_lines(work.plan)}", work.prompt_tokens // 3)
+    memory = recall(work.insights, f"{work.asked} {plan_lines(work.plan)}", work.prompt_tokens // 3)
     done = "; ".join(json.dumps(one.shown(), ensure_ascii=False)[:200] for one in work.done[-6:]) or "-"
     fixed = {
         "current_date": work.request.as_of,
@@ -295,7 +296,7 @@ async def decide(work: Work) -> tuple[Decision, bool]:
     known = [f"## {name}\n{defuse(work.documents[name])}" for name in list(work.documents)[-_DOCUMENTS:]]
     known += [f"- {name}: {defuse(work.candidates[name])[:200]}" for name in names if name not in work.documents]
     sections = [
-        Section("question", defuse(work.request.question), 2),
+        Section("question", write_question(work), 2),
         Section("plan", plan_lines(work.plan), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 3),
         Section("apis", "\n".join(known) or "-", 4),

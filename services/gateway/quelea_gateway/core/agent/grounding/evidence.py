@@ -22,6 +22,9 @@ from quelea_gateway.core.statements.statement_grid import Figure
 _LONGEST = 24_000
 _EXCERPT = 600
 _MOST = 80
+_MOST_OF_FOLLOWED = 40
+_FULL = 160
+"""Sources of a run and those that it follows: a session with so many is not gone on in."""
 _PRINTED = re.compile(r"(?<![\d.,])\d[\d,]*+(?:\.\d++)?+")
 _PERCENT = re.compile(r"(?<![\d.,])(\d[\d,]*+(?:\.\d++)?+)\s?[%％]")
 _THOUSANDS = re.compile(r"(?<![\d.,/-])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -60,6 +63,8 @@ class Evidence:
     """The numbers in texts that any code printed so far: a variable keeps them from step to step."""
     settings: set[str] = field(default_factory=set)
     """Every number typed into code so far: windows and the like."""
+    most: int = _MOST
+    """Sources; further ones are not taken."""
     _printed: dict[str, str] = field(default_factory=dict)
     """Every number of passages and calls, to the first that has it."""
 
@@ -68,7 +73,7 @@ class Evidence:
             same = item.source.kind == source.kind and item.text == text and item.header == more.get("header", "")
             if same and source.kind != "execution":
                 return item.source.number
-        if len(self.items) >= _MOST:
+        if len(self.items) >= self.most:
             return 0
         number = len(self.items) + 1
         source = replace(source, number=number, excerpt=text[:_EXCERPT])
@@ -166,6 +171,18 @@ class Evidence:
             else CheckPassage("")
             for item, one in zip(self.items, self.passages(), strict=True)
         ]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for the sources of a follow-up."""
+        return len(self.items) + _MOST_OF_FOLLOWED > _FULL
+
+    def hand_on(self, run_id: str) -> None:
+        """Make these the sources of an earlier run, with room for those of the one that follows it."""
+        self.items = [
+            item if item.source.run else replace(item, source=replace(item.source, run=run_id)) for item in self.items
+        ]
+        self.most = max(_MOST, len(self.items) + _MOST_OF_FOLLOWED)
 
     def is_printed(self, number: str) -> bool:
         """Whether a passage or a call prints the number, however it is separated."""
@@ -286,8 +303,10 @@ def sources(evidence: Evidence, used: Sequence[int]) -> tuple[Source, ...]:
     These are the calls of its own step or, when it made none and worked on variables, of the last step that made some.
     """
     found = [item.source for item in evidence.items]
+    runs = {run: place for place, run in enumerate(dict.fromkeys(one.run for one in found))}
+    when = {one.number: (runs[one.run], one.step) for one in found}
     wanted = set(used)
-    for step in {one.step for one in found if one.number in wanted and one.kind == "execution"}:
-        made = [one.step for one in found if one.kind == "call" and one.step <= step]
-        wanted |= {one.number for one in found if one.kind == "call" and made and one.step == max(made)}
+    for step in {when[one.number] for one in found if one.number in wanted and one.kind == "execution"}:
+        made = [when[one.number] for one in found if one.kind == "call" and when[one.number] <= step]
+        wanted |= {one.number for one in found if one.kind == "call" and made and when[one.number] == max(made)}
     return tuple(replace(one, used=one.number in wanted) for one in found)

@@ -143,7 +143,7 @@ class Session:
 
     def untraced_file(self, name: str) -> frozenset[str]:
         """The typed numbers that a file draws on."""
-        return self.files.get(name.rsplit("/", 1)[-1], _NOTHING).numbers
+        return (self.files.get(name.rsplit("/", 1)[-1], _NOTHING) | self.files.get("", _NOTHING)).numbers
 
 
 class _TooMuch(Exception):
@@ -467,14 +467,15 @@ class _Reading:
         flow = Flow(called_on.numbers | given.numbers | self._parsed(called_on.texts), inputs=called_on.inputs)
         flow |= Flow(inputs=given.inputs)
         names = {*_paths(node), *(one.removeprefix("file ") for one in flow.inputs if one.startswith("file "))}
-        for name in names:
+        for name in names or {""}:  # a name that is made by the code may be any
             self.session.files[name] = self.session.files.get(name, _NOTHING) | flow
 
     def _read(self, node: ast.Call) -> Flow:
         flow = _NOTHING
         for name in _paths(node):
             source = EVIDENCE if name == EVIDENCE else f"file {name}"
-            flow |= self.session.files.get(name, _NOTHING) | Flow(inputs=frozenset({source}))
+            made = self.session.files.get(name, _NOTHING) | self.session.files.get("", _NOTHING)
+            flow |= made | Flow(inputs=frozenset({source}))
         return flow if flow.inputs else self._join(self.session.files.values())
 
     # Names

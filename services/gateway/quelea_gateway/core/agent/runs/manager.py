@@ -14,14 +14,17 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 from quelea_kit.reach import within
 
+from quelea_gateway.core.agent.continuation import MOST_BEFORE, Earlier, pick_files, read_run
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.loop import run as run_agent
-from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
+from quelea_gateway.core.agent.model import ENDED, EarlierRun, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
 from quelea_gateway.core.agent.runs.history import artifacts_of, settle
+from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
 from quelea_gateway.core.agent.runs.live import Live, iso
 from quelea_gateway.core.agent.runs.quota import RunLimits, check_day, check_queue
 from quelea_gateway.core.agent.runs.remote_cancel import cancel_remotely
+from quelea_gateway.core.agent.runs.run_requests import check_followed
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.callers import audit
 
@@ -65,17 +68,21 @@ class Manager:
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
         self._ending: set[asyncio.Task[bool]] = set()
+        self._kept = KeptSessions(limits)
 
     async def start(self, request: RunRequest) -> Run:
         """Queue a run.
 
         Raises:
             Overloaded: the queue is full, or the tenant's budget of the day is used up.
-            Conflict: the reader is no language model.
+            Conflict: the reader is no language model, or the run that it follows has no answer.
+            NotFound: the tenant has no run that it could follow.
         """
         if self._closing:
             raise Overloaded("This gateway is shutting down; try again.", retry_after=2.0)
         self._check_queue(request.tenant)
+        if request.follows:
+            check_followed(await self.get(request.tenant, request.follows))
         if not (await self.ports.model.info()).is_language_model:
             raise Conflict(
                 "No language model is configured, and the agent needs one: `quelea up --reader openai "
@@ -89,6 +96,7 @@ class Manager:
             id=f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(8)}", tenant=request.tenant, question=request.question,
             as_of=request.as_of, language=request.language, model=request.model, state="queued", created=iso(now),
             budget=request.budget, bundle_ids=request.bundle_ids, gateway=self._name,
+            follows=request.follows,
         )  # fmt: skip
         live = self._live[run.id] = Live(run, request, self._store, self.ports.clock)
         try:
@@ -166,12 +174,14 @@ class Manager:
     async def delete(self, tenant: str, run_id: str) -> None:
         """End it and forget it. Raises NotFound, Unavailable."""
         await self.cancel(tenant, run_id)
+        await self._kept.forget(run_id)
         await self._store.delete(tenant, run_id)
 
     async def close(self) -> None:
         """End what runs; it is kept as interrupted, with all its events."""
         self._closing = True
         await asyncio.gather(*(self._end(live, "interrupted") for live in list(self._live.values())))
+        await self._kept.close()
         if self._beating is not None:
             self._beating.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -211,7 +221,10 @@ class Manager:
             await self._store.put(live.run)
             await live.event("state", {"state": "running"})
             with within(live.reach):
-                answer = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
+                earlier = await self._earlier(live) if live.request.follows else None
+                answer = await run_agent(
+                    live.run.id, live.request, self.ports, self._rules, live, earlier=earlier, keep=self._kept.keep
+                )
             end = {"state": "finished", "error": "", "answer": answer.as_dict()}
         except asyncio.CancelledError:
             end = {"state": live.asked_to_end or "interrupted", "error": ""}
@@ -224,6 +237,28 @@ class Manager:
             while not closing.done():  # whoever cancels, the end is written down
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.shield(closing)
+
+    async def _earlier(self, live: Live) -> Earlier:
+        """What the run goes on from. Raises NotFound where the run before was deleted meanwhile."""
+        runs: list[EarlierRun] = []
+        run_id, tenant = live.request.follows, live.run.tenant
+        last = await self.get(tenant, run_id)
+        before: Run | None = last
+        while before is not None:
+            runs.insert(0, read_run(before, await self.history(tenant, before.id)))
+            before = await self._before(before) if len(runs) < MOST_BEFORE else None
+        kept = self._kept.take(run_id)
+        try:
+            files = [(one, await self.artifact(tenant, run_id, one.name)) for one in pick_files(last.artifacts)]
+        except QueleaError as error:  # the session may have them; without both the code begins with nothing
+            self._report(live.run, error)
+            files = []
+        return Earlier(tuple(runs), kept, tuple(files))
+
+    async def _before(self, run: Run) -> Run | None:
+        with contextlib.suppress(NotFound):  # it was deleted
+            return await self.get(run.tenant, run.follows) if run.follows else None
+        return None
 
     async def _keep_bundle(self, live: Live) -> bool:
         """Store what the run fetched, so that it can be replayed; a run is not lost without."""

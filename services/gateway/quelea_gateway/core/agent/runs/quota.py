@@ -20,6 +20,8 @@ class RunLimits:
         queued, queued_per_tenant: Runs that wait; of one more the caller is told to come back.
         tenant_runs, tenant_steps, tenant_tokens, tenant_seconds, tenant_calls: Of one tenant in 24 hours, over all
             gateways that share the store; 0: no such limit.
+        kept, kept_per_tenant, kept_seconds: Sessions of finished runs that wait for a follow-up in this process, and
+            for how long; 0: none does.
         beat_seconds: How often a running run says that it lives; silent for four beats it counts as interrupted.
     """
 
@@ -32,6 +34,9 @@ class RunLimits:
     tenant_tokens: int = 0
     tenant_seconds: float = 0.0
     tenant_calls: int = 0
+    kept: int = 2
+    kept_per_tenant: int = 1
+    kept_seconds: float = 600.0
     beat_seconds: float = 5.0
 
     @property

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quelea_fintext.text import language_of
-from quelea_kit.errors import InvalidInput
+from quelea_kit.errors import Conflict, InvalidInput
 
-from quelea_gateway.core.agent.model import Budget, RunRequest
+from quelea_gateway.core.agent.model import Budget, Run, RunRequest
 from quelea_gateway.core.asking.question import Limits, check_as_of, check_text
 
 _MOST_BUNDLES = 20
@@ -36,13 +36,23 @@ def build(
     model: str = "",
     budget: Budget = _DEFAULT,
     bundle_ids: Sequence[str] = (),
+    follows: Run | None = None,
 ) -> RunRequest:
     """A run that may be started; 0 and empty stand for the defaults.
 
+    Args:
+        follows: The run that it goes on from; its day, where it was given one, and its bundles are the defaults then.
+
     Raises:
+        Conflict: the run that it follows has no answer.
         InvalidInput: a value is wrong; details name the field.
         TooLarge: the question is too long.
     """
+    if follows is not None:
+        check_followed(follows)
+        is_pinned = follows.as_of < follows.created[: len(follows.as_of)]
+        as_of = as_of or (follows.as_of if is_pinned else "")
+        bundle_ids = bundle_ids or follows.bundle_ids
     today = check_as_of("")
     day = check_as_of(as_of)
     if day > today:
@@ -66,7 +76,14 @@ def build(
         ),
         bundle_ids=tuple(bundle_ids),
         pinned=bool(as_of) and day != today,
+        follows=follows.id if follows else "",
     )
+
+
+def check_followed(run: Run) -> None:
+    """Whether a run can be gone on from. Raises Conflict."""
+    if run.state != "finished" or run.answer is None:
+        raise Conflict(f"Only a finished run can be followed; {run.id} is {run.state}.", details={"field": "follows"})
 
 
 def _within(name: str, given: float, default: float, most: float, least: float = 0) -> float:

@@ -1,0 +1,61 @@
+"""Sessions of finished runs that wait for a follow-up: bounded in number and in time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quelea_gateway.core.agent.continuation import KeptSession
+from quelea_gateway.core.agent.runs.quota import RunLimits
+
+
+class KeptSessions:
+    """Those of this process. The sandbox ends one before, where somebody needs its place."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limits = limits
+        self._kept: dict[str, KeptSession] = {}
+        """By the run that left it, the oldest first."""
+        self._timers: dict[str, asyncio.Task[None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def keep(self, one: KeptSession) -> None:
+        """Let it wait; the oldest that are too many end."""
+        limits = self._limits
+        if not (limits.kept and limits.kept_per_tenant and limits.kept_seconds and await one.wait(limits.kept_seconds)):
+            await one.end()
+            return
+        run_id = one.run_ids[-1]
+        self._kept[run_id] = one
+        self._timers[run_id] = asyncio.create_task(self._time_out(run_id))
+        own = [known for known, other in self._kept.items() if other.tenant == one.tenant]
+        for known in own[: -limits.kept_per_tenant]:
+            await self._end(known)
+        for known in list(self._kept)[: -limits.kept]:
+            await self._end(known)
+
+    def take(self, run_id: str) -> KeptSession | None:
+        """What a run left; from here on it is the caller's."""
+        if (timer := self._timers.pop(run_id, None)) is not None:
+            timer.cancel()
+        return self._kept.pop(run_id, None)
+
+    async def forget(self, run_id: str) -> None:
+        """End what a run left, and what was left by a run that followed it."""
+        for known, one in list(self._kept.items()):
+            if run_id in one.run_ids:
+                await self._end(known)
+
+    async def close(self) -> None:
+        """End all."""
+        await asyncio.gather(*(self._end(run_id) for run_id in list(self._kept)))
+
+    async def _end(self, run_id: str) -> None:
+        if (one := self.take(run_id)) is not None:
+            await one.end()
+
+    async def _time_out(self, run_id: str) -> None:
+        await asyncio.sleep(self._limits.kept_seconds)
+        self._timers.pop(run_id, None)
+        await self._end(run_id)

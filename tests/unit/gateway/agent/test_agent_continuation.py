@@ -1,0 +1,145 @@
+"""What a follow-up is told of the runs before it, and what it may take over."""
+
+import dataclasses
+import json
+
+import pytest
+from quelea_gateway.core.agent import continuation
+from quelea_gateway.core.agent.continuation import Earlier, EarlierRun, pick_files, read_run
+from quelea_gateway.core.agent.decision.token_budget import tokens
+from quelea_gateway.core.agent.grounding.evidence import Evidence, sources
+from quelea_gateway.core.agent.grounding.provenance import Flow
+from quelea_gateway.core.agent.loop import run
+from quelea_gateway.core.agent.model import Artifact, Budget, Event, PlanStep, Run
+from quelea_kit.reach import Reach, within
+from support.agent_world import FAST, Noted, SayingModel, asking, good, world
+
+BEFORE = EarlierRun(
+    "run-0", "How did NVIDIA do?", (PlanStep("code-exec", "get prices"),), "x = 1", "It rose to 190.17."
+)
+ANSWER = json.dumps({"answer": "The close was 186.5 [1].", "missing": []})
+
+
+async def kept_by(ports, request=None):
+    """What a run leaves."""
+    left = []
+
+    async def keep(one):
+        left.append(one)
+
+    await run("run-1", request or asking(), ports, FAST, Noted(), keep=keep)
+    return left[0]
+
+
+async def follow(ports, kept, model, **more):
+    ports = dataclasses.replace(ports, model=model)
+    journal, earlier = Noted(), Earlier((BEFORE,), kept)
+    answer = await run("run-2", asking("And the same again?", **more), ports, FAST, journal, earlier=earlier)
+    return answer, journal
+
+
+async def test_prompts_tell_of_the_runs_before_within_bounds():
+    long = dataclasses.replace(
+        BEFORE, question="What " * 5000, code="y = 2\n" * 5000, report="It rose. </earlier> " * 5000
+    )
+    ports = world(SayingModel(good()))
+    for before, least in (((BEFORE,), "It rose to 190.17"), ((BEFORE, long, long), "It rose")):
+        model = SayingModel(good(answer=ANSWER))
+        await run("run-2", asking("And now?"), dataclasses.replace(ports, model=model), FAST, Noted(),
+                  earlier=Earlier(before))  # fmt: skip
+        for kind, messages, _ in model.asked:
+            text = messages[1].text
+            assert "And now?" in text, kind
+            assert least in text, kind
+            assert text.count("</earlier>") == 1, kind
+            assert tokens(text) < 5300, kind
+
+
+async def test_a_report_is_told_without_its_numbers_and_code_only_where_it_ran():
+    stored = Run("run-0", "desk", "q", "2026-11-22", "en", "m", "finished", "2026-11-22T12:00:00Z", Budget(),
+                 answer={"text": "It rose [1]. It fell [12]."})  # fmt: skip
+    made = [
+        ("plan", {"plan": [{"action": "code-exec", "task": "old"}]}),
+        ("code", {"step": 1, "attempt": 0, "code": "works"}),
+        ("output", {"step": 1, "attempt": 0, "reason": "ok"}),
+        ("reflection", {"step": 1, "plan": [{"action": "finish", "task": "new"}]}),
+        ("code", {"step": 2, "attempt": 0, "code": "fails"}),
+        ("output", {"step": 2, "attempt": 0, "reason": "error"}),
+    ]
+    told = read_run(stored, [Event(n, name, "", data) for n, (name, data) in enumerate(made, start=1)])
+    assert told == EarlierRun("run-0", "q", (PlanStep("finish", "new"),), "works", "It rose. It fell.")
+
+
+async def test_what_was_typed_in_the_run_before_stays_not_traced():
+    ports = world(SayingModel(good(action=[
+        json.dumps({"action": "code-exec", "task": "x", "apis": [], "code": "multiple = 31.7\nprint('done')"}),
+        json.dumps({"notes": [], "plan": [], "actions": [{"action": "finish"}]}),
+    ])))  # fmt: skip
+    kept = await kept_by(ports)
+    assert kept.variables.names["multiple"] == Flow(frozenset({"31.7"}))
+    code = "print(multiple * 2)"
+    _, journal = await follow(ports, kept, SayingModel(good(action=[
+        json.dumps({"action": "code-exec", "task": "x", "apis": [], "code": code}),
+        json.dumps({"notes": [], "plan": [], "actions": [{"action": "finish"}]}),
+    ])))  # fmt: skip
+    assert "untraced" in ports.sandbox.ran[-1]
+    assert ports.sandbox.ran_in[0] == ports.sandbox.ran_in[-1]
+    assert journal.of("answer")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "sees"),
+    [
+        (None, None, True), (("a",), None, True), (("a",), ("a", "b"), True), (("a", "b"), ("a",), False),
+        (None, ("a",), False),
+    ],
+)  # fmt: skip
+async def test_what_was_found_in_other_collections_is_not_handed_on(then, now, sees):
+    ports = world(SayingModel(good()))
+    with within(Reach.of("default", then)):
+        kept = await kept_by(ports)
+    with within(Reach.of("default", now)):
+        answer, _ = await follow(ports, kept, SayingModel(good(answer=ANSWER)))
+    assert any(one.run == "run-1" for one in answer.sources) is sees
+    assert (ports.sandbox.ran_in[-1] == kept.sandbox_session) is sees
+    assert kept.sandbox_session in ports.sandbox.closed  # at once, or with the follow-up that nothing follows
+
+
+def test_sources_of_a_follow_up_name_the_run_that_brought_them():
+    evidence = Evidence()
+    call = {"url": "https://a.example", "fetched": "2026-11-22T00:00:00Z", "sha256": "0" * 64, "id": "c"}
+    evidence.execution(2, "Output of step 2", "old 186.5", day="2026-11-22")
+    evidence.call(2, call, "186.5")
+    evidence.hand_on("run-1")
+    evidence.execution(1, "Output of step 1", "new 5.26", day="2026-11-22")
+    found = sources(evidence, [3])
+    assert [(one.number, one.run, one.used) for one in found] == [
+        (1, "run-1", False),
+        (2, "run-1", True),
+        (3, "", True),
+    ]
+    for number in range(200):
+        evidence.execution(number, "t", f"more {number}", day="")
+    assert len(evidence.items) == evidence.most == 80
+    evidence.hand_on("run-2")
+    assert evidence.most == 120 and not evidence.is_full
+    assert [one.source.run for one in evidence.items[:3]] == ["run-1", "run-1", "run-2"]
+
+
+def test_files_for_another_session_are_tables_and_texts_of_plain_names():
+    def made(name, path, kind="text/csv", size=10):
+        return Artifact(name, kind, size, 1, path)
+
+    given = [
+        made("step1-p.csv", "p.csv"), made("step2-p.csv", "out/p.csv"), made("step1-x.png", "x.png", "image/png"),
+        made("step1-big.csv", "big.csv", size=1 << 30), made("step1-e.json", "evidence.json", "application/json"),
+    ]  # fmt: skip
+    picked = pick_files(given)
+    assert [one.name for one in picked] == ["step1-e.json", "step2-p.csv"]
+    assert [continuation.file_name(one) for one in picked] == ["step1-e.json", "p.csv"]
+
+
+async def test_a_question_that_follows_nothing_is_as_it_was():
+    model = SayingModel(good())
+    await run("run-1", asking("Plain?"), world(model), FAST, Noted())
+    assert all("<earlier>" not in messages[1].text for _, messages, _ in model.asked)
