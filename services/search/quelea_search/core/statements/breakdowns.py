@@ -29,6 +29,7 @@ from quelea_search.core.statements.printed_tables import Cell, Row
 BREAKDOWN = "breakdown"
 """`Fact.statement` of what is read here."""
 _SPACE = re.compile(r"\s+")
+_SENTENCE = "。"
 _DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"((?:19|20)\d\d)\s*年?(?:度)?")
 _YEARS = re.compile(r"((?:19|20)\d\d)\s*年")
@@ -74,7 +75,7 @@ def _columns(table: PartTable, calendar: Calendar) -> list[_Column]:
     """What each column says, from left to right, a column of parts first where the head has none for it."""
     top = [_column(cell.text, calendar) for cell in table.heads[0].cells]
     if len(table.heads) == 1:
-        return top
+        return _named(top, table)
     below = [_column(cell.text, calendar) for cell in table.heads[1].cells]
     periods = [at for at, one in enumerate(top) if one.years_back is not None]
     if not periods or len(below) % len(periods) or periods != list(range(periods[0], periods[-1] + 1)):
@@ -85,13 +86,28 @@ def _columns(table: PartTable, calendar: Calendar) -> list[_Column]:
         for place, at in enumerate(periods)
         for one in below[place * each : (place + 1) * each]
     ]
-    named = [
-        _Column(whole_of(after.name), one.unit, one.years_back)
-        if after is not None and said("amount").search(one.name) and whole_of(after.name)
-        else one
-        for one, after in zip(parted, [*parted[1:], None], strict=True)
-    ]
-    return [*top[: periods[0]], *named, *top[periods[-1] + 1 :]]
+    return [*top[: periods[0]], *_named(parted, table), *top[periods[-1] + 1 :]]
+
+
+def _named(columns: Sequence[_Column], table: PartTable) -> list[_Column]:
+    """With amounts called by what the next column is the share of, or by what the table's sum is called."""
+    summed = _summed(table)
+    named: list[_Column] = []
+    for one, after in zip(columns, [*columns[1:], None], strict=True):
+        name = one.name
+        if said("amount").search(name):
+            name = (whole_of(after.name) if after else "") or summed or name
+        elif summed and said("part_of").search(name):
+            name = f"占{summed}比重"
+        named.append(replace(one, name=name))
+    return named
+
+
+def _summed(table: PartTable) -> str:
+    """What the rows sum up to: "营业收入" of the row "营业收入合计"; empty where the table has no such row, or several."""
+    found = [said("summed").search(bare(row.cells[0].text)[0]) for _, row in table.rows]
+    names = {one["name"] for one in found if one and is_measure(one["name"])}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _column(text: str, calendar: Calendar) -> _Column:
@@ -203,7 +219,8 @@ def _title(titles: Sequence[str]) -> str:
 
 def _with_title(kind: str, titles: Sequence[str]) -> str:
     """The head of the parts' column after the table's title: "公司名称" alone does not say which companies."""
-    return " ".join(filter(None, (said_label(_title(titles)), kind)))
+    title = _title(titles).rpartition(_SENTENCE)[2]  # a line may end with the title of the next table
+    return " ".join(filter(None, (said_label(title), kind)))
 
 
 def _fact(
