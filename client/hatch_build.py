@@ -48,7 +48,7 @@ BASES = {
 LISTS = {"AskedFigureOut": "Figures"}
 """A list of these is another class of views.py than Rows."""
 
-ADDED = {"collection": "default", "filing_id": ""}
+ADDED = {"collection": "default", "filing_id": "", "column": ""}
 """Texts that a gateway of before does not send, and what they are then."""
 
 

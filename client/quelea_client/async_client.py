@@ -256,7 +256,7 @@ class AsyncClient:
         return await self._rows(Company, "/v1/companies", "companies", {}, 1_000_000)
 
     async def statement(self, company: str, name: str = "income", **options: Unpack[StatementOptions]) -> Statement:
-        """A statement over the years: income, balance, cash_flow or comprehensive_income."""
+        """A statement over the years: income, balance, cash_flow, comprehensive_income or breakdown."""
         return await self._get(Statement, route("companies", company, "statements"), {"statement": name, **options})
 
     async def compare(

@@ -60,6 +60,7 @@ class FactFilters(TypedDict, total=False):
     ticker: str | Sequence[str]
     document_id: str | Sequence[str]
     statement: str | Sequence[str]
+    """income, balance, cash_flow, comprehensive_income, note, or breakdown: by industry, product, region."""
     period_from: str
     period_to: str
     months: int | Sequence[int]

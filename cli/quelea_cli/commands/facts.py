@@ -17,6 +17,8 @@ from quelea_cli.output import Json, consoles, print_json, say
 
 _SCALES = ((Decimal(10) ** 9, "billions"), (Decimal(10) ** 6, "millions"), (Decimal(1000), "thousands"))
 _LEAST_DIGITS = Decimal(1000)
+_CURRENCY_CODE = 3
+_ENDINGS = {"percent": "%", "points": " pp"}
 
 
 class Statement(StrEnum):
@@ -26,6 +28,7 @@ class Statement(StrEnum):
     BALANCE = "balance"
     CASH_FLOW = "cash_flow"
     COMPREHENSIVE_INCOME = "comprehensive_income"
+    BREAKDOWN = "breakdown"
 
 
 def facts(
@@ -36,7 +39,12 @@ def facts(
             help="Figures to list, by name: 'operating cash flow', capex, 归母净利润. Left out: a statement."
         ),
     ] = None,
-    statement: Annotated[Statement | None, typer.Option(help="Which statement to show; income if left out.")] = None,
+    statement: Annotated[
+        Statement | None,
+        typer.Option(
+            help="Which statement to show (breakdown: by industry, product, region, subsidiary); income if left out."
+        ),
+    ] = None,
     years: Annotated[int, typer.Option(help="How many years back.", min=1, max=20)] = 3,
     quarters: Annotated[bool, typer.Option("--quarters", help="Quarters instead of years.")] = False,
     parent: Annotated[bool, typer.Option("--parent", help="The parent company alone.")] = False,
@@ -62,7 +70,7 @@ def facts(
     else:
         path = f"/v1/companies/{quote(company, safe='')}/statements"
         params |= {"years": years, **({"period": "quarterly"} if quarters else {})}
-        params |= {"statement": statement.value} if statement else {}
+    params |= {"statement": statement.value} if statement else {}
     with connect(url, api_key) as gateway:
         if as_csv:
             typer.echo(gateway.download(path, params=params | {"format": "csv"}).decode(), nl=False)
@@ -87,13 +95,18 @@ def _show_figures(found: list[Json], company: str) -> None:
         return
     if not out.is_terminal:
         for one in found:
-            say(out, "\t".join((one["period_end"], one["label"], one["value"], one["unit"], one["url"])))
+            say(out, "\t".join((one["period_end"], _name(one), one["value"], one["unit"], one["url"])))
         return
     table = Table("period", "label", "value", "unit", "document", "page")
     for one in found:
         span = f"{one['period_start']} – {one['period_end']}" if one["period_start"] else one["period_end"]
-        table.add_row(span, one["label"], f"{Decimal(one['value']):,f}", one["unit"], one["title"], str(one["page"]))
+        table.add_row(span, _name(one), f"{Decimal(one['value']):,f}", one["unit"], one["title"], str(one["page"]))
     out.print(table)
+
+
+def _name(one: Json) -> str:
+    """Label, and of a breakdown what its column says, of a figure or a line."""
+    return " · ".join(filter(None, (one["label"], one.get("column", ""))))
 
 
 def _show_statement(answer: Json) -> None:
@@ -102,7 +115,7 @@ def _show_statement(answer: Json) -> None:
     title = f"{answer['company']} · {answer['statement'].replace('_', ' ')} · {answer['basis']}"
     say(out, f"{title}{f' · money and shares in {word}' if word else ''}")
     rows = [
-        [line["label"], *("" if cell is None else _shown(cell, scale) for cell in line["cells"])]
+        [_name(line), *("" if cell is None else _shown(cell, scale) for cell in line["cells"])]
         for line in answer["lines"]
     ]
     if not out.is_terminal:
@@ -124,15 +137,20 @@ def _scale(answer: Json) -> tuple[Decimal, str]:
         abs(Decimal(cell["value"]))
         for line in answer["lines"]
         for cell in line["cells"]
-        if cell is not None and "/" not in cell["unit"]
+        if cell is not None and _is_scaled(cell)
     ]
     largest = max(values, default=Decimal(0))
     return next(((by, word) for by, word in _SCALES if largest / by >= _LEAST_DIGITS), (Decimal(1), ""))
 
 
+def _is_scaled(cell: Json) -> bool:
+    """Money and shares; not percentages, amounts per share, tonnes."""
+    return cell["unit"] == "shares" or (len(cell["unit"]) == _CURRENCY_CODE and cell["unit"].isupper())
+
+
 def _shown(cell: Json, scale: Decimal) -> str:
     value = Decimal(cell["value"])
-    if "/" in cell["unit"] or cell["unit"] == "pure":
-        return f"{value:,f}"
+    if not _is_scaled(cell):
+        return f"{value:,f}{_ENDINGS.get(cell['unit'], '')}"
     scaled = value / scale
     return f"{scaled:,.0f}" if scaled == scaled.to_integral_value() else f"{scaled:,.1f}"

@@ -169,13 +169,17 @@ _SERIES_MONTHS = MappingProxyType(
 def _series_patterns(language: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
     """What asks for several periods, with their months; a group holds their number."""
     number = HAN_NUMERAL if language == "zh" else CARDINAL_WORD
-    edges = ("", "") if language == "zh" else (r"(?<!\w)", r"(?!\w)")
+    others = LANGUAGES.of("asked.series_not").get(language, ())
 
     def pattern(phrase: str) -> str:
-        return re.escape(phrase).replace(r"\{n\}", rf"(\d{{1,2}}|{number})")
+        said = re.escape(phrase).replace(r"\{n\}", rf"(\d{{1,2}}|{number})")
+        if language == "zh":
+            return said
+        after = "".join(f"|{re.escape(one.removeprefix(phrase))}" for one in others if one.startswith(phrase))
+        return rf"(?<!\w){said}(?!\w{after})"
 
     return tuple(
-        (months, re.compile(rf"{edges[0]}{pattern(phrase)}{edges[1]}"))
+        (months, re.compile(pattern(phrase)))
         for key, months in _SERIES_MONTHS.items()
         for phrase in LANGUAGES.of(f"asked.{key}").get(language, ())
     )

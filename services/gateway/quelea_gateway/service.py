@@ -151,6 +151,7 @@ def _statement_line(line: GridLine) -> gateway_pb2.StatementLine:
         label=line.label,
         concept=line.concept,
         group=line.group,
+        column=line.column,
         unit=line.unit,
         cells=[
             gateway_pb2.StatementCell(fact=to_stated_fact(cell), earlier=[to_stated_fact(one) for one in earlier])

@@ -20,7 +20,7 @@ from quelea_gateway.core.statements.statement_grid import (
     DEFAULT_YEARS,
     MONTHS,
     MOST_YEARS,
-    STATEMENTS,
+    SHOWN,
     Company,
     Figure,
     Statement,
@@ -118,12 +118,15 @@ class StatementReader:
         figures = {concept: await stated(concepts=(concept,)) for concept in query.concepts}
         return CompanyFigures(company, frozenset(period_ends(income, query.period)), figures)
 
-    async def figures(self, company: str, names: Sequence[str], *, period_from: str, as_of: str) -> list[Figure]:
+    async def figures(
+        self, company: str, names: Sequence[str], *, period_from: str, as_of: str, statements: Sequence[str] = ()
+    ) -> list[Figure]:
         """Single figures of a company by name, at most 1000. Raises InvalidInput."""
         found = await self._retriever.facts(
             retriever_pb2.ListFactsRequest(
                 filters=filters_to_wire(Filters(companies=(company,))),
                 concepts=names,
+                statements=statements,
                 period_from=period_from,
                 as_of=past_day(as_of),
                 page_size=_PAGE,
@@ -139,6 +142,7 @@ class StatementReader:
             page = await self._retriever.facts(
                 retriever_pb2.ListFactsRequest(
                     filters=filters_to_wire(Filters(companies=(query.company,))),
+                    statements=SHOWN,
                     basis=query.basis,
                     include_doubtful=query.doubtful,
                     as_of=past_day(query.as_of),
@@ -162,7 +166,7 @@ class StatementReader:
 def check_query(query: StatementQuery) -> None:
     """Raises InvalidInput, with what may be asked for."""
     for field, value, known in (
-        ("statement", query.statement, STATEMENTS),
+        ("statement", query.statement, SHOWN),
         ("period", query.period or "annual", tuple(MONTHS)),
         ("basis", query.basis, BASES),
     ):

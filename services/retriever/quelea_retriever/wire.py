@@ -24,7 +24,7 @@ from quelea_kit.reach import DEFAULT_COLLECTION, check_name
 from quelea_kit.text_fields import check_day, check_length
 
 from quelea_retriever.core.figures.figure_search import AskedFigure
-from quelea_retriever.core.figures.statement_facts import KINDS, STATEMENTS, FactQuery, StatedFact, pack
+from quelea_retriever.core.figures.statement_facts import KINDS, FactQuery, StatedFact, pack
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import (
     Candidate,
@@ -225,9 +225,9 @@ def fact_in(fact: common_pb2.Fact, where: str) -> Fact:
 
 def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> FactQuery:
     """Which facts are wanted."""
-    unknown = sorted(set(request.statements) - {*STATEMENTS})
+    unknown = sorted(set(request.statements) - {*KINDS})
     if unknown:
-        raise InvalidInput(f"statement must be one of {', '.join(STATEMENTS)}, got {unknown[0][:40]!r}.")
+        raise InvalidInput(f"statement must be one of {', '.join(KINDS)}, got {unknown[0][:40]!r}.")
     if request.basis not in ("", "consolidated", "parent"):
         raise InvalidInput(f"basis must be consolidated or parent, got {request.basis[:40]!r}.")
     if len(request.concepts) > MAX_TEXTS:

@@ -63,8 +63,8 @@ async def test_csv_for_spreadsheets_runs_no_formula_of_a_document(web, facts):
     assert response.headers["content-type"].startswith("text/csv")
     rows = list(csv.reader(io.StringIO(response.text.removeprefix("\ufeff"))))
     assert rows == [
-        ["label", "concept", "group", "unit", "2031-12-31"],
-        ["'=Total assets", "total_assets", "", "USD", "5000"],
+        ["label", "column", "concept", "group", "unit", "2031-12-31"],
+        ["'=Total assets", "", "total_assets", "", "USD", "5000"],
     ]
     listed = list(csv.reader(io.StringIO((await web.get("/v1/facts", params={"format": "csv"})).text)))
     assert len(listed) == 6
@@ -129,6 +129,40 @@ async def test_an_unknown_company_and_odd_parameters_are_told(web, facts):
         {"as_of": "2999-01-01"},
     ):
         assert (await web.get("/v1/facts", params=params)).status_code == 400, params
+
+
+def part(label, column, value, unit="CNY", end="2031-12-31", **more):
+    one = stated(label, value, f"{end[:4]}-01-01", end, statement="breakdown", concept="", **more)
+    one.fact.column, one.fact.group, one.fact.unit = column, "分产品", unit
+    return one
+
+
+async def test_parts_of_a_company_are_listed_where_they_are_asked_for(web, stand, facts):
+    stand.world.facts += [
+        part("渡轮", "营业收入", "700"),
+        part("渡轮", "毛利率", "12.5", "percent"),
+        part("渡轮", "营业收入", "600", end="2030-12-31"),
+    ]
+    listed = (await web.get("/v1/facts", params={"statement": "breakdown"})).json()["facts"]
+    told = [(one["group"], one["label"], one["column"], one["value"], one["unit"]) for one in listed]
+    assert told[:2] == [("分产品", "渡轮", "营业收入", "700", "CNY"), ("分产品", "渡轮", "毛利率", "12.5", "percent")]
+    assert list(stand.world.fact_requests[-1].statements) == ["breakdown"]
+    address, asked = "/v1/companies/Kestrel/statements", {"statement": "breakdown"}
+    grid = (await web.get(address, params=asked)).json()
+    lines = [(one["group"], one["label"], one["column"], one["unit"]) for one in grid["lines"]]
+    assert lines == [("分产品", "渡轮", "营业收入", "CNY"), ("分产品", "渡轮", "毛利率", "percent")]
+    assert [[cell and cell["value"] for cell in one["cells"]] for one in grid["lines"]] == [
+        ["700", "600"],
+        ["12.5", None],
+    ]
+    rows = list(csv.reader(io.StringIO((await web.get(address, params=asked | {"format": "csv"})).text)))
+    assert rows[2] == ["渡轮", "毛利率", "", "分产品", "percent", "12.5", ""]
+    book = await workbook(web, address)
+    assert book.sheetnames == ["income", "balance", "breakdown", "figures"]
+    assert [cell.value for cell in book["breakdown"][3]] == ["渡轮 · 毛利率", 12.5, None, "percent", None]
+    head = [cell.value for cell in book["figures"][1]]
+    last = dict(zip(head, [cell.value for cell in book["figures"][book["figures"].max_row]], strict=True))
+    assert (last["statement"], last["group"], last["column"]) == ("breakdown", "分产品", "毛利率")
 
 
 async def test_companies_are_those_of_the_documents(web, stand):

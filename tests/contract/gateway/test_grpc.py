@@ -161,6 +161,15 @@ async def test_statements_and_facts_are_those_of_rest(stand, stub, web):
     assert companies.next_page_token
 
 
+async def test_a_line_of_a_breakdown_says_what_its_column_says(stand, stub):
+    ferries = turnover("700", 2031)
+    ferries.fact.statement, ferries.fact.concept, ferries.fact.column = "breakdown", "", "营业收入"
+    stand.world.facts = [turnover("900", 2031), ferries]
+    asked = gateway_pb2.GetStatementRequest(company="Kestrel", statement="breakdown")
+    (line,) = (await unary(stub.GetStatement(asked, timeout=60))).lines
+    assert (line.column, line.cells[0].fact.fact.value) == ("营业收入", "700")
+
+
 @pytest.mark.parametrize(
     ("asked", "error"),
     [

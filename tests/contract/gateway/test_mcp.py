@@ -208,6 +208,22 @@ async def test_statements_and_figures_come_with_their_place(stand: Any) -> None:
     assert (sent.period_from, sent.as_of, list(sent.filters.companies)) == ("2031-01-01", "2023-06-30", ["Kestrel"])
 
 
+async def test_parts_of_a_company_are_found_where_they_are_asked_for(stand: Any) -> None:
+    ferries = turnover("700", 2031)
+    ferries.fact.statement, ferries.fact.label, ferries.fact.concept = "breakdown", "渡轮", ""
+    ferries.fact.column, ferries.fact.group = "营业收入", "分产品"
+    stand.world.facts = [turnover("900", 2031), ferries]
+    async with Client(f"{stand.url}/mcp") as client:
+        asked = {"company": "Kestrel", "names": ["渡轮"], "statement": "breakdown"}
+        (figure,) = (await client.call_tool("find_figures", asked)).structured_content["figures"]
+        assert list(stand.world.fact_requests[-1].statements) == ["breakdown"]
+        wanted = {"company": "Kestrel", "statement": "breakdown"}
+        (line,) = (await client.call_tool("get_statement", wanted)).structured_content["lines"]
+    for told in (figure, line):
+        assert (told["group"], told["label"], told["column"]) == ("分产品", "渡轮", "营业收入")
+    assert (figure["value"], line["cells"][0]["value"]) == ("700", "700")
+
+
 async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
     stand.world.facts = [turnover("900", 2031)]
     stand.gateway.analyst.sandbox = Sandbox()
@@ -225,7 +241,10 @@ async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
         collections = await client.call_tool("list_collections", {})
         nowhere = await client.call_tool("ask", {"question": QUESTION, "collections": ["nowhere"]})
         statement = await client.call_tool("get_statement", {"company": "Kestrel", "years": 1})
+        parts = {"company": "Kestrel", "names": ["revenue"], "statement": "breakdown"}
+        none = await client.call_tool("find_figures", parts)
     assert [line["cells"][0]["value"] for line in statement.structured_content["lines"]] == ["900"]
+    assert none.structured_content == {"figures": []}
     assert passages.structured_content["passages"]
     assert {one["company"] for one in passages.structured_content["passages"]} == {"Apple"}
     assert documents.structured_content["total"] >= 1

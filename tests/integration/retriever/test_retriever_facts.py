@@ -97,3 +97,14 @@ async def test_filters_choose_the_documents(service):
     await unary(service.stub.Upsert(filing("other", "70", company="Merlin", ticker="MER", uri="upload:m")))
     assert await figures(service, filters=pb.Filters(companies=["merlin"])) == [("70", document_id("other"))]
     assert await figures(service, filters=pb.Filters(tickers=["KST"])) == [("900", document_id("first"))]
+
+
+async def test_parts_are_listed_where_their_kind_of_table_is_named(service):
+    request = filing("first", "700")
+    (fact,) = request.passages[0].facts
+    fact.statement, fact.concept, fact.column, fact.group = "breakdown", "", "营业收入", "分产品"
+    await unary(service.stub.Upsert(request))
+    assert await figures(service) == []
+    assert await figures(service, statements=["breakdown"]) == [("700", document_id("first"))]
+    with pytest.raises(InvalidInput, match="breakdown"):
+        await figures(service, statements=["ledger"])

@@ -43,6 +43,23 @@ def test_a_statement_is_shown_in_one_scale(gateway: FakeGateway, run: Run) -> No
     assert "statement" not in asked
 
 
+def test_parts_are_shown_with_what_is_said_of_them(gateway: FakeGateway, run: Run) -> None:
+    lines = [
+        {"label": "渡轮", "column": "营业收入", "cells": [cell("47061000000", "CNY")]},
+        {"label": "渡轮", "column": "毛利率", "cells": [cell("12.5", "percent")]},
+        {"label": "渡轮", "column": "销售量", "cells": [cell("900000000", "吨")]},
+    ]
+    gateway.answer(ADDRESS, (200, STATEMENT | {"statement": "breakdown", "periods": ["2031-12-31"], "lines": lines}))
+    code, out, _ = run("facts", "KO", "--statement", "breakdown")
+    assert (code, gateway.seen[-1][2]["statement"]) == (0, ["breakdown"])
+    assert out.splitlines()[2:] == ["渡轮 · 营业收入\t47,061", "渡轮 · 毛利率\t12.5%", "渡轮 · 销售量\t900,000,000"]
+    figure = lines[0] | cell("1", "CNY") | {"period_end": "2031-12-31", "url": "u"}
+    gateway.answer("/v1/facts", (200, {"facts": [figure], "total": 1}))
+    code, out, _ = run("facts", "KO", "渡轮", "--statement", "breakdown")
+    assert gateway.seen[-1][2]["statement"] == ["breakdown"]
+    assert out.splitlines() == ["2031-12-31\t渡轮 · 营业收入\t1\tCNY\tu"]
+
+
 def test_a_workbook_is_written(gateway: FakeGateway, run: Run, tmp_path: Path) -> None:
     gateway.answer(ADDRESS, (200, STATEMENT))
     file = tmp_path / "ko.xlsx"

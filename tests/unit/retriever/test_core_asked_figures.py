@@ -521,3 +521,17 @@ def test_the_last_of_a_years_quarters_may_be_what_is_left_of_it() -> None:
 def test_a_line_that_has_no_series_leaves_the_others_out() -> None:
     assert values("Kestrel's revenue and inventories over the last three years", LONGER) != []
     assert values("Kestrel's revenue and deposits of ferrymen over the last three years", LONGER) == []
+
+
+def test_the_quarters_of_a_year_whose_own_figure_is_not_stated() -> None:
+    alone = quarters_of("2031-01-31", "270", "290", "310", "330")
+    assert values("Kestrel 2030财年各季度营业收入", alone) == ["270", "290", "310", "330", "60"]
+    assert values("Kestrel 2030财年第二季度营业收入是多少？", alone) == ["290"]
+    assert values("Kestrel 2030财年营业收入是多少？", alone) == []
+
+
+@pytest.mark.parametrize("said", ["by quarter end", "by quarter-end", "by year end"])
+def test_by_the_end_of_a_period_is_not_in_each_one(said: str) -> None:
+    more = fact("Merchandise", "inventories", "230", "2030-10-31")
+    assert values(f"What were Kestrel's inventories {said}?", [*FACTS, more]) == ["250"]
+    assert len(values("Kestrel's revenue by quarter in fiscal 2030", QUARTERS)) == 5

@@ -84,3 +84,29 @@ def test_periods_lengths_bases_and_notes() -> None:
     assert values(FactQuery(basis="parent")) == {"10"}
     assert values(FactQuery(statements=frozenset({"note"}))) == {"5"}
     assert values(FactQuery(period_from="2031-01-01")) == set()
+
+
+PART = replace(
+    SALES, statement="breakdown", label="渡轮业务", concept="", column="营业收入", group="主营业务 分产品", start=20
+)
+
+
+def test_parts_are_shown_only_where_they_are_asked_for() -> None:
+    both = [stated(SALES), stated(PART)]
+    assert [one.fact for one in FactQuery().select(both)] == [SALES]
+    assert [one.fact for one in FactQuery(names=("revenue",)).select(both)] == [SALES]
+    assert [one.fact for one in FactQuery(statements=frozenset({"breakdown"})).select(both)] == [PART]
+
+
+def test_a_part_is_found_by_its_column_its_name_and_what_kind_it_is_of() -> None:
+    margin = replace(PART, column="毛利率", unit="percent", value="12.5", start=30)
+    stored = [stated(PART), stated(margin)]
+
+    def columns(*names: str) -> list[str]:
+        found = FactQuery(names=names, statements=frozenset({"breakdown"})).select(stored)
+        return [one.fact.column for one in found]
+
+    assert columns("revenue") == columns("营业收入") == ["营业收入"]
+    assert columns("毛利率") == ["毛利率"]
+    assert columns("渡轮业务") == columns("分产品") == ["营业收入", "毛利率"]
+    assert columns("分地区") == []

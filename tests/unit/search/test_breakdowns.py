@@ -260,3 +260,38 @@ def test_a_table_of_very_many_rows_or_columns_is_left_out_in_linear_time(parse_i
     assert one_table(parse_it, ["产品", "营业收入", "毛利率"], *many) == []
     wide = ["拖船", *["600.00"] * 3000]
     assert one_table(parse_it, ["产品", "营业收入", "毛利率"], wide, ["驳船", "300.00", "20.00%"]) == []
+
+
+def test_amounts_and_shares_are_of_what_the_row_of_the_sum_names(parse_it: Parse) -> None:
+    facts = read(
+        parse_it,
+        heading("各地区分部的营业收入情况"),
+        "<p>单位：人民币百万元</p>",
+        table(
+            ["项目", "2031 年", "2030 年"],
+            ["金额", "占比（%）", "金额", "占比（%）"],
+            ["北岸", "600", "60.00", "500", "55.56"],
+            ["南岸", "400", "40.00", "400", "44.44"],
+            ["营业收入合计", "1,000", "100.00", "900", "100.00"],
+        ),
+    )
+    assert told(facts, "北岸") == {"营业收入": ("600000000", "CNY"), "占营业收入比重": ("60.00", "percent")}
+    assert told(facts, "南岸", 2030)["营业收入"] == ("400000000", "CNY")
+    assert {one.label for one in facts} == {"北岸", "南岸"}
+
+
+def test_a_sum_of_what_is_no_line_names_no_column(parse_it: Parse) -> None:
+    rows = (["北岸", "600", "60.00"], ["南岸", "400", "40.00"])
+    head = ["项目", "金额", "占比（%）"]
+    assert not one_table(parse_it, head, *rows, ["杂项合计", "1,000", "100.00"])
+    assert not one_table(parse_it, head, *rows, ["营业收入合计", "1,000", ""], ["净利润合计", "100", ""])
+    assert one_table(parse_it, head, *rows, ["营业收入合计", "1,000", "100.00"])
+
+
+def test_what_is_counted_needs_its_unit(parse_it: Parse) -> None:
+    head, row = ["产品", "产量", "销量"], ["缆绳", "9,384", "9,353"]
+    assert not one_table(parse_it, head, row)
+    weighed = read(parse_it, "<p>产销情况</p>", "<p>单位：吨</p>", table(head, row))
+    assert [one.unit for one in weighed] == ["吨", "吨"]
+    with_unit = one_table(parse_it, ["产品", "产量（千米）", "销量"], row)
+    assert [(one.column, one.unit) for one in with_unit] == [("产量", "千米")]

@@ -92,7 +92,7 @@ class Actions(Protocol):
         ...
 
     async def find_figures(
-        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+        self, company: str, names: list[str], period_from: str, as_of: str, statement: str, collections: Sequence[str]
     ) -> Json:
         """Single figures."""
         ...
@@ -245,6 +245,7 @@ class GatewayActions:
             "lines": [
                 {
                     "label": line.label,
+                    **({"column": line.column, "group": line.group} if line.column else {}),
                     "concept": line.concept,
                     "unit": line.unit,
                     "cells": [describe_figure(cell) if cell else None for cell in line.cells],
@@ -255,14 +256,17 @@ class GatewayActions:
 
     @_tells
     async def find_figures(
-        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+        self, company: str, names: list[str], period_from: str, as_of: str, statement: str, collections: Sequence[str]
     ) -> Json:
         """As GET /v1/facts."""
         await self._read_in(collections)
-        found = await self._gateway.statements.figures(company, names, period_from=period_from, as_of=as_of)
+        found = await self._gateway.statements.figures(
+            company, names, period_from=period_from, as_of=as_of, statements=(statement,) if statement else ()
+        )
         return {
             "figures": [
                 {"label": one.label, "concept": one.concept, "statement": one.statement, "unit": one.unit}
+                | ({"column": one.column, "group": one.group} if one.column else {})
                 | describe_figure(one)
                 for one in found
             ]
@@ -398,10 +402,12 @@ class RemoteActions:
         return await self._call("get_statement", asked, collections)
 
     async def find_figures(
-        self, company: str, names: list[str], period_from: str, as_of: str, collections: Sequence[str]
+        self, company: str, names: list[str], period_from: str, as_of: str, statement: str, collections: Sequence[str]
     ) -> Json:
         """Forwarded."""
         asked = {"company": company, "names": names, "period_from": period_from, "as_of": as_of}
+        if statement:
+            asked["statement"] = statement
         return await self._call("find_figures", asked, collections)
 
     async def execute_python(self, code: str, market_data: bool) -> Json:

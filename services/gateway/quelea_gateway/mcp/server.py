@@ -13,7 +13,7 @@ from pydantic import Field
 from quelea_kit.errors import InvalidInput
 
 from quelea_gateway.core.callers import audit
-from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
+from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, Shown, StatementQuery
 from quelea_gateway.mcp.actions import Actions
 from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.fields import CollectionName
@@ -26,7 +26,6 @@ _ABOUT = (
     "catalogue of functions that get market data: find one with search_tools, read how to call it with tool_details, "
     "run Python that calls it with execute_python."
 )
-Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
 Basis = Literal["consolidated", "parent"]
 AsOf = Annotated[str, Field(max_length=10, description="Only what had come out by this day, YYYY-MM-DD.")]
 
@@ -150,7 +149,9 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     @tools.offer(_READ_ONLY)
     async def get_statement(
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
-        statement: Annotated[Primary, Field(description="Which statement.")] = "income",
+        statement: Annotated[
+            Shown, Field(description="Which statement; breakdown: tables by industry, product, region, subsidiary.")
+        ] = "income",
         period: Annotated[
             Length | Literal[""],
             Field(description="Years or quarters; empty: years, or quarters where no year is stored."),
@@ -169,16 +170,25 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
         names: Annotated[
             list[Annotated[str, Field(min_length=1, max_length=200)]],
-            Field(min_length=1, max_length=20, description="What is wanted: capex, operating cash flow, 归母净利润."),
+            Field(
+                min_length=1,
+                max_length=20,
+                description="What is wanted: capex, operating cash flow, 归母净利润; of a breakdown what its column "
+                "says, a part or a kind of parts: 毛利率, 分行业.",
+            ),
         ],
         period_from: Annotated[
             str, Field(max_length=10, description="Periods that end on or after this day, YYYY-MM-DD.")
         ] = "",
         as_of: AsOf = "",
+        statement: Annotated[
+            Literal["", "breakdown"],
+            Field(description="breakdown: of tables by industry, product, region, subsidiary; empty: all but these."),
+        ] = "",
         collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Find single figures of a company's filings, newest period first: exact values with document, page, span."""
-        return await actions.find_figures(company, names, period_from, as_of, collections)
+        return await actions.find_figures(company, names, period_from, as_of, statement, collections)
 
     @tools.offer(ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def execute_python(

@@ -6,7 +6,7 @@ import { openPanel } from "./panel.js";
 import { sparkline } from "./sparkline.js";
 import { current, t } from "./texts.js";
 
-const STATEMENTS = ["income", "balance", "cash_flow", "comprehensive_income"];
+const STATEMENTS = ["income", "balance", "cash_flow", "comprehensive_income", "breakdown"];
 const SCALES = {
   en: [[1e9, "billions"], [1e6, "millions"], [1e3, "thousands"], [1, ""]],
   zh: [[1e8, "hundredMillions"], [1e4, "tenThousands"], [1, ""]],
@@ -110,10 +110,10 @@ function mergedLines() {
     let before = -1; // where the company's line before stands
     for (const line of statement.lines) {
       const kind = line.unit.includes("/") ? "/share" : line.unit.length === 3 ? "money" : line.unit;
-      const own = `${line.concept || `${line.group} ${line.label}`.toLowerCase()} ${kind}`;
+      const own = `${line.concept || `${line.group} ${line.label}`.toLowerCase()} ${line.column} ${kind}`;
       let one = at.get(own);
       if (!one || one.of[place]) {
-        one = { label: line.label, unit: line.unit, of: [] };
+        one = { label: [line.label, line.column].filter(Boolean).join(" · "), group: line.group, unit: line.unit, of: [] };
         if (!at.has(own)) at.set(own, one);
         lines.splice(before + 1, 0, one);
       }
@@ -124,7 +124,8 @@ function mergedLines() {
   return lines;
 }
 
-const isScaled = (cell) => !cell.unit.includes("/") && cell.unit !== "pure";
+/** Money and shares; not percentages, amounts per share, tonnes. */
+const isScaled = (cell) => cell.unit === "shares" || /^[A-Z]{3}$/.test(cell.unit);
 
 /** {by, name, digits}: what amounts of a statement are divided by, and how many decimals they then need, at most one. */
 function scaleOf(statement) {
@@ -141,7 +142,10 @@ function format(value, least, most) {
 }
 
 function figure(cell, { by, digits }) {
-  return isScaled(cell) ? format(Number(cell.value) / by, digits, digits) : format(Number(cell.value), 2, 4);
+  if (isScaled(cell)) return format(Number(cell.value) / by, digits, digits);
+  const counted = cell.statement === "breakdown" && !["percent", "points", "pure"].includes(cell.unit);
+  const ending = { percent: "%", points: ` ${t("percentagePoints")}` }[cell.unit] ?? (counted ? ` ${cell.unit}` : "");
+  return format(Number(cell.value), counted ? 0 : 2, 4) + ending;
 }
 
 function title(cell) {
@@ -177,7 +181,7 @@ function trendNode(line, scale) {
 }
 
 function headCell(statement, scale) {
-  const units = statement.lines.map((line) => line.unit).filter((unit) => unit.length === 3);
+  const units = statement.lines.map((line) => line.unit).filter((unit) => /^[A-Z]{3}$/.test(unit));
   const unit = units[0] ?? "";
   const said = unit && scale.name ? t("inScale", { unit, scale: t(scale.name) }) : unit;
   const file = `${statement.company}.xlsx`;
@@ -211,7 +215,7 @@ function drawTable() {
     el(
       "tr",
       {},
-      el("th", { scope: "row", title: line.label }, line.label),
+      el("th", { scope: "row", title: [line.group, line.label].filter(Boolean).join(" · ") }, line.label),
       ...shown.flatMap((statement, place) => {
         const own = line.of[place];
         const cells = own?.cells ?? statement.periods.map(() => null);

@@ -18,6 +18,8 @@ export const COMPANY_TEXTS = {
   statement_balance: ["Balance sheet", "资产负债表"],
   statement_cash_flow: ["Cash flow", "现金流量表"],
   statement_comprehensive_income: ["Comprehensive income", "综合收益表"],
+  statement_breakdown: ["Parts", "分部"],
+  percentagePoints: ["pp", "个百分点"],
   periodLength: ["Columns", "列"],
   period_annual: ["Years", "年度"],
   period_quarterly: ["Quarters", "季度"],

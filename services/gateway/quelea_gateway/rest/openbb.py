@@ -25,8 +25,9 @@ from quelea_gateway.core.statements.comparison import MOST_COMPANIES, MOST_CONCE
 from quelea_gateway.core.statements.statement_grid import (
     DEFAULT_YEARS,
     MOST_YEARS,
-    STATEMENTS,
+    SHOWN,
     Figure,
+    Shown,
     StatementQuery,
 )
 from quelea_gateway.metrics import observe_answer
@@ -87,7 +88,7 @@ WIDGETS: dict[str, dict[str, Any]] = {
         "Financial statements",
         "A company's income statement, balance sheet or cash flows over the years, as its filings print them.",
         "statements",
-        [_company(), _choice("statement", "Statement", "Which one.", STATEMENTS, "income"), _PERIOD, _YEARS],
+        [_company(), _choice("statement", "Statement", "Which one.", SHOWN, "income"), _PERIOD, _YEARS],
     ),
     "quelea_metrics": _widget(
         "Companies side by side",
@@ -161,7 +162,7 @@ async def companies(request: Request) -> JSONResponse:
 async def statements(
     request: Request,
     company: Annotated[str, Query(max_length=200)] = "",
-    statement: Literal["income", "balance", "cash_flow", "comprehensive_income"] = "income",
+    statement: Shown = "income",
     period: Period = "any",
     years: Annotated[int, Query(ge=1, le=MOST_YEARS)] = DEFAULT_YEARS,
 ) -> JSONResponse:
@@ -171,7 +172,7 @@ async def statements(
     query = StatementQuery(company, statement, _length(period), years)
     grid = (await gateway_of(request).statements.statement(query)).grid
     return JSONResponse([
-        {"line": line.label, **_values(grid.periods, line.cells), "unit": line.unit, "concept": line.concept}
+        {"line": line.name, **_values(grid.periods, line.cells), "unit": line.unit, "concept": line.concept}
         for line in grid.lines
     ])  # fmt: skip
 

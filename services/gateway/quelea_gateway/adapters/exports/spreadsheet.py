@@ -29,8 +29,8 @@ _TEXT, _LABEL, _NAME, _NUMBER = 110, 52, 28, 20
 _LONGEST = 32_000
 """Characters of a cell; the format allows 32,767."""
 _SOURCES = (
-    "company", "statement", "label", "concept", "period start", "period end", "value", "unit", "basis", "printed",
-    "document", "published", "page", "source", "checks passed", "checks failed", "restated",
+    "company", "statement", "label", "column", "group", "concept", "period start", "period end", "value",
+    "unit", "basis", "printed", "document", "published", "page", "source", "checks passed", "checks failed", "restated",
 )  # fmt: skip
 
 _ANSWER_COLUMNS = (
@@ -176,7 +176,7 @@ def comparison_workbook(comparison: Comparison, address: Address) -> bytes:
 
 
 def _line(sheet: Worksheet, row: int, line: GridLine, address: Address) -> list[Figure]:
-    _write(sheet, row, 1, line.label)
+    _write(sheet, row, 1, line.name)
     after = len(line.cells) + 2
     _write(sheet, row, after, line.unit)
     _write(sheet, row, after + 1, line.concept)
@@ -198,9 +198,9 @@ def _sources(book: Workbook, figures: Iterable[Figure], address: Address) -> Non
     sheet = _sheet(book, "figures", _SOURCES)
     for row, one in enumerate(figures, start=2):
         texts = (
-            one.company, one.statement, one.label, one.concept, one.period_start, one.period_end, "", one.unit,
-            one.basis, one.printed, one.title, one.published, "", one.tag or one.source, "; ".join(one.passed),
-            "; ".join(one.failed), "yes" if one.restated else "",
+            one.company, one.statement, one.label, one.column, one.group, one.concept, one.period_start,
+            one.period_end, "", one.unit, one.basis, one.printed, one.title, one.published, "", one.tag or one.source,
+            "; ".join(one.passed), "; ".join(one.failed), "yes" if one.restated else "",
         )  # fmt: skip
         for column, text in enumerate(texts, start=1):
             if text:

@@ -119,7 +119,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
     async def ListFacts(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.ListFactsRequest, context: Any
     ) -> retriever_pb2.ListFactsResponse:
-        """Those of the world, by company, statement and concept."""
+        """Those of the world, by company, statement and concept or label."""
         self._world.fact_requests.append(request)
         companies = {c.lower() for c in request.filters.companies}
         every = [
@@ -127,7 +127,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             for one in self._world.facts
             if (not companies or one.metadata.company.lower() in companies)
             and (not request.statements or one.fact.statement in request.statements)
-            and (not request.concepts or one.fact.concept in request.concepts)
+            and (not request.concepts or {one.fact.concept, one.fact.label} & {*request.concepts})
             and (request.include_doubtful or not (one.restated or one.fact.failed))
         ]
         page, token = page_of(every, lambda one: one.passage_id, request.page_size or 200, request.page_token)

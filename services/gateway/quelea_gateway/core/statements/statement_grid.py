@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from quelea_fintext.concepts import label_key
 from quelea_fintext.facts import Fact
@@ -13,6 +13,9 @@ Length = Literal["annual", "quarterly"]
 MONTHS: dict[str, int] = {"annual": 12, "quarterly": 3}
 STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income")
 """The primary ones."""
+Shown = Literal["income", "balance", "cash_flow", "comprehensive_income", "breakdown"]
+"""What can be shown years × lines: of a breakdown a line is what a column says of a part of the company."""
+SHOWN: tuple[Shown, ...] = get_args(Shown)
 BASES = ("consolidated", "parent")
 DEFAULT_YEARS = 3
 MOST_YEARS = 20
@@ -71,6 +74,13 @@ class GridLine:
     cells: tuple[Figure | None, ...]
     earlier: tuple[tuple[Figure, ...], ...] = ()
     """For each period what older documents state otherwise."""
+    column: str = ""
+    """Of a breakdown: what its column says of the part that the label names."""
+
+    @property
+    def name(self) -> str:
+        """Label and column, as one line of text."""
+        return " · ".join(filter(None, (self.label, self.column)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ def grid(figures: Sequence[Figure], statement: str, length: str, most: int) -> S
     newest_values = sorted(shown, key=lambda one: one.restated)
     for one in sorted(newest_values, key=lambda one: one.period_end, reverse=True):
         concept = "" if (one.document_id, one.concept) in twice else one.concept
-        name = f"{concept or label_key(one.label)} {one.unit}"
+        name = f"{concept or label_key(one.label)} {one.column} {one.unit}"
         if not concept and one.group:
             name = f"{label_key(one.group)} {name}"
         lines.setdefault(name, _Line(one)).add(one)
@@ -152,6 +162,7 @@ def grid(figures: Sequence[Figure], statement: str, length: str, most: int) -> S
                 line.first.unit,
                 tuple(line.cells.get(end) for end in present),
                 tuple(tuple(line.earlier.get(end, ())) for end in present),
+                line.first.column,
             )
             for line in lines.values()
         ),

@@ -14,9 +14,10 @@ from quelea_gateway.core.statements.comparison import MOST_COMPANIES, MOST_CONCE
 from quelea_gateway.core.statements.statement_grid import (
     DEFAULT_YEARS,
     MOST_YEARS,
-    STATEMENTS,
+    SHOWN,
     GridLine,
     Length,
+    Shown,
     StatementQuery,
 )
 from quelea_gateway.rest.error_schemas import ERRORS
@@ -35,7 +36,6 @@ from quelea_gateway.rest.statements.facts import (
 )
 
 router = APIRouter(tags=["facts"])
-Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
 
 _PERIOD = "Years or quarters. Left out: years, or quarters where no year is stored."
 CompanyName = Annotated[str, Path(max_length=200, description="Name, other name or ticker, as documents have it.")]
@@ -69,6 +69,7 @@ class LineOut(BaseModel):
     label: str
     concept: str
     group: str
+    column: str = Field(description="Of a breakdown: what is said of the part that the label names.")
     unit: str
     cells: list[CellOut | None]
 
@@ -114,7 +115,11 @@ async def statements(
     request: Request,
     company: CompanyName,
     statement: Annotated[
-        Primary | None, Query(description="Left out: income; of a workbook, each on a sheet of its own.")
+        Shown | None,
+        Query(
+            description="`breakdown`: tables by industry, product, region, subsidiary. Left out: income; of a "
+            "workbook, each on a sheet of its own."
+        ),
     ] = None,
     period: Annotated[Length | None, Query(description=_PERIOD)] = None,
     years: Annotated[int, Query(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
@@ -126,7 +131,7 @@ async def statements(
     output: Format = "json",
 ) -> StatementOut | Response:
     """Years or quarters × lines; each cell opens to the place that prints it."""
-    wanted = STATEMENTS if statement is None and output == "xlsx" else (statement or "income",)
+    wanted = SHOWN if statement is None and output == "xlsx" else (statement or "income",)
     query = StatementQuery(company, wanted[0], period or "", years, basis, doubtful, as_of)
     found = await gateway_of(request).statements.statements(query, wanted)
     base = base_url(request)
@@ -134,9 +139,12 @@ async def statements(
         return xlsx_response(await asyncio.to_thread(statements_workbook, found, address_of(base)))
     (one,) = found
     if output == "csv":
-        head = ["label", "concept", "group", "unit", *one.grid.periods]
+        head = ["label", "column", "concept", "group", "unit", *one.grid.periods]
         rows = [
-            [line.label, line.concept, line.group, line.unit, *(cell.value if cell else "" for cell in line.cells)]
+            [
+                *(line.label, line.column, line.concept, line.group, line.unit),
+                *(cell.value if cell else "" for cell in line.cells),
+            ]
             for line in one.grid.lines
         ]
         return csv_response([head, *rows])
@@ -154,6 +162,7 @@ def _line(line: GridLine, base: str) -> LineOut:
         label=line.label,
         concept=line.concept,
         group=line.group,
+        column=line.column,
         unit=line.unit,
         cells=[
             CellOut(**dict(fact_out(cell, base)), earlier=[fact_out(one, base) for one in earlier]) if cell else None

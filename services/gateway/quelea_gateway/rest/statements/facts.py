@@ -25,7 +25,7 @@ from quelea_gateway.statement_reader import figure_of, past_day
 
 router = APIRouter(tags=["facts"])
 
-Statement = Literal["income", "balance", "cash_flow", "comprehensive_income", "note"]
+Statement = Literal["income", "balance", "cash_flow", "comprehensive_income", "note", "breakdown"]
 Basis = Literal["consolidated", "parent"]
 Format = Annotated[Literal["json", "csv", "xlsx"], Query(alias="format")]
 AsOf = Annotated[Day, Query(description="Only what had come out by this day.")]
@@ -41,6 +41,7 @@ class FactOut(BaseModel):
     label: str = Field(description="As printed.")
     statement: str
     group: str = Field(description="Heading of the rows among which it stands.")
+    column: str = Field(description="Of a breakdown: what is said of the part that the label names.")
     value: str = Field(description="Decimal, exact and unscaled, in the sense of its concept.")
     unit: str = Field(description="ISO 4217 code, that code per share, `shares` or `pure`.")
     period_start: str = Field(description="Empty of an instant.")
@@ -105,9 +106,17 @@ async def facts(
     document_id: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
     concept: Annotated[
         list[Short],
-        Query(description="`operating_income`, a us-gaap name, or words: `operating cash flow`, 归母净利润."),
+        Query(
+            description="`operating_income`, a us-gaap name, or words: `operating cash flow`, 归母净利润; of a "
+            "breakdown what its column says, a part or a kind of parts."
+        ),
     ] = [],  # noqa: B006  # FastAPI copies it
-    statement: Annotated[list[Statement], Query()] = [],  # noqa: B006  # FastAPI copies it
+    statement: Annotated[
+        list[Statement],
+        Query(
+            description="`breakdown`: tables by industry, product, region, subsidiary. Left out: not these, nor notes."
+        ),
+    ] = [],  # noqa: B006  # FastAPI copies it
     period_from: Day = "",
     period_to: Day = "",
     months: Annotated[

@@ -105,8 +105,11 @@ class CompanyCalendar:
 
     @cached_property
     def year_ends(self) -> tuple[date, ...]:
-        """Last days of fiscal years, newest first: of stated years, and of balances on their anniversaries."""
+        """Last days of fiscal years, newest first: of stated years and annual reports, and of balances on their
+        anniversaries."""
         stated = {day for text, months in self._spans if months in (12, 13) and (day := parse_iso(text))}
+        annual = (one.period for one in self.filings if one.period.fiscal_year and not one.period.fiscal_quarter)
+        stated |= {day for period in annual if (day := parse_iso(period.end_date))}
         near = [*stated, *([self._anchor[0]] if self._anchor else [])]
         closes = {
             day

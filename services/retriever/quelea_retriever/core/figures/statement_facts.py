@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from quelea_fintext.concepts import concepts_of_words, label_key
+from quelea_fintext.concepts import concept_of_label, concepts_of_words, label_key
 from quelea_fintext.facts import FACT_FIELDS, Fact
 
 from quelea_retriever.core.model import DocumentFacts
@@ -125,8 +125,13 @@ def _named(name: str) -> tuple[frozenset[str], str]:
 
 
 def _is_called(fact: Fact, name: str) -> bool:
-    """By its concept; by its label where the name is no concept's."""
+    """By its concept, else by its label; of a breakdown by its column, the part or the kind of parts."""
     ids, key = _named(name)
+    if fact.statement == BREAKDOWN:
+        concept = concept_of_label(fact.column)
+        if concept is not None and concept.id in ids:
+            return True
+        return bool(key) and any(key in label_key(text) for text in (fact.label, fact.group, fact.column))
     if ids:
         return fact.concept in ids
     return bool(key) and (key in label_key(fact.label) or fact.tag.rpartition(":")[2].lower() == key)
