@@ -103,6 +103,8 @@ class Query:
     """Those of them that name a company which the evidence is about."""
     percent: bool = False
     count: bool = False
+    counts: int | None = None
+    """The facet whose number is asked for: the stores of "how many stores"."""
     amount: bool = False
     reason: bool = False
     foresees: bool = False
@@ -177,6 +179,7 @@ def read_question(task: Task) -> Query:
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
+        counts=_counted(text, facets),
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
         foresees=bool(_FORESEES.search(text)),
@@ -195,6 +198,18 @@ def read_question(task: Task) -> Query:
         months=months_asked(text),
         days=tuple(found_date.day for found_date in find_dates(task.question)),
     )
+
+
+def _counted(text: str, facets: Sequence[Facet]) -> int | None:
+    """Where the first thing behind "how many" stands; in Chinese nothing marks where it ends."""
+    asked = _COUNT.search(text)
+    if asked is None or language_of(text) == "zh":
+        return None
+    for word in terms(text[asked.end() :]):
+        found = next((at for at, facet in enumerate(facets) if facet.weight == 1 and word in facet.own), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _topic(found: Sequence[str], facets: Sequence[Facet]) -> str:
