@@ -233,8 +233,8 @@ def _only_names(query: Query, chosen: Sequence[Candidate]) -> bool:
 def _counts_named(query: Query, one: Candidate) -> bool:
     """A figure is asked for of what is named ("the BodyArmor brand"), and the quote has a figure beside that name: what
     happened to it is called otherwise. A company or a place is named all over its papers."""
-    passed = query.known | place_terms()
-    own = [at for at, facet in enumerate(query.facets) if query.names.difference(passed).intersection(facet.own)]
+    named = {stem(name) for name in query.names - query.known} - place_terms()
+    own = [at for at, facet in enumerate(query.facets) if named.intersection(facet.own)]
     return query.counted and bool(one.features.get("figure")) and any(one.matched[at] >= _MET for at in own)
 
 
