@@ -245,3 +245,35 @@ def test_long_questions_are_read_at_once(words: str) -> None:
     began = time.process_time()
     list(find_computations(f"what was {words * 8000}"[:8000]))
     assert time.process_time() - began < 20
+
+
+SEGMENTS = """Three Months Ended March 30,
+2024\t2023
+NYW
+Net sales\t$ 2,000\t$ 1,600
+Operating expenses\t1,500\t1,280
+Operating income\t$ 500\t$ 320
+Looms
+Net sales\t$ 3,000\t$ 2,900
+Operating expenses\t2,900\t2,850
+Operating income\t$ 100\t$ 50"""
+
+
+@pytest.mark.parametrize("spelled", ["", "The segments are Looms and Northern Yarn Works (“NYW”)."])
+def test_the_margin_of_a_part_and_the_same_a_year_before(spelled: str) -> None:
+    """Also where the filing spells the part's abbreviation out."""
+    table = norbert(1, SEGMENTS, "Note 8 › Segment Information")
+    about = replace(norbert(2, spelled or "The segments are Looms and NYW."), is_table=False, table_head="")
+    lines, quotes = ask(
+        "What operating margin did NYW earn in the quarter to March 2024, and what was it a year before?", table, about
+    )
+    assert "500 / 2,000 = 25.0%" in lines[1]
+    assert "320 / 1,600 = 20.0%" in lines[2]
+    assert {quote.number for quote in quotes} == {1}
+
+
+def test_no_margin_of_a_part_alone_where_the_year_before_is_asked_for_and_not_there() -> None:
+    """Half of what is asked would pass for all of it."""
+    table = norbert(1, SEGMENTS.replace("\t2023", "").replace("\t$ 1,600", ""), "Note 8 › Segment Information")
+    lines, _ = ask("What operating margin did NYW earn in March 2024, and what was it a year before?", table)
+    assert not any("25.0%" in line for line in lines)

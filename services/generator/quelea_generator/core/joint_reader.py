@@ -14,9 +14,10 @@ from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.extractive.reader import Answer, ExtractiveReader
 from quelea_generator.core.joint_answer import JointAnswer, Preparation
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
+from quelea_generator.core.reader import WriterBehind
 
 
-class JointReader:
+class JointReader(WriterBehind):
     """Reader whose model writes about what the extractive reader found; see core/joint_answer.py for what is shown.
 
     Args:
@@ -24,22 +25,11 @@ class JointReader:
         prepare: Reads the evidence beforehand; None: it could not, the writer has whole passages then.
     """
 
+    _writer: ModelReader
+
     def __init__(self, writer: ModelReader, prepare: Callable[[Task], Awaitable[Preparation | None]]) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._prepare = prepare
-        self.name = writer.name
-        self.model = writer.model
-        self.prompt_version = writer.prompt_version
-
-    @property
-    def context_tokens(self) -> int:
-        """Of the writer."""
-        return self._writer.context_tokens
-
-    @property
-    def adapters(self) -> tuple[str, ...]:
-        """The writer's."""
-        return self._writer.adapters
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """The model's sentences one at a time, or the extractive reader's lines; then quotes, then Finished."""
@@ -78,14 +68,6 @@ class JointReader:
                     for last in _end(event if isinstance(event, Finished) else None, joint, own):
                         yield last
                     return
-
-    async def ready(self) -> None:
-        """The writer is."""
-        await self._writer.ready()
-
-    async def close(self) -> None:
-        """Close the writer."""
-        await self._writer.close()
 
 
 def _end(finished: Finished | None, joint: JointAnswer, own: list[Quote]) -> Iterator[Event]:

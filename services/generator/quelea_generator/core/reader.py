@@ -41,3 +41,35 @@ class Reader(Protocol):
     async def close(self) -> None:
         """Give back connections."""
         ...
+
+
+class WriterBehind:
+    """What a reader shows of the one that writes for it: its names, its bounds, its state.
+
+    Args:
+        writer: Asks a language model.
+    """
+
+    def __init__(self, writer: Reader) -> None:
+        self._writer = writer
+        self.name = writer.name
+        self.model = writer.model
+        self.prompt_version = writer.prompt_version
+
+    @property
+    def context_tokens(self) -> int:
+        """Of the writer."""
+        return self._writer.context_tokens
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """The writer's."""
+        return self._writer.adapters
+
+    async def ready(self) -> None:
+        """The writer is."""
+        await self._writer.ready()
+
+    async def close(self) -> None:
+        """Close the writer."""
+        await self._writer.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from quelea_generator.core.model import Event, Task
-from quelea_generator.core.reader import Reader
+from quelea_generator.core.reader import Reader, WriterBehind
 
 
-class TwoReaders:
+class TwoReaders(WriterBehind):
     """Reader whose tasks go to the one that writes, or, by the name of its model, to the one that quotes.
 
     Args:
@@ -17,21 +17,13 @@ class TwoReaders:
     """
 
     def __init__(self, writer: Reader, quoter: Reader) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._quoter = quoter
-        self.name = writer.name
-        self.model = writer.model
-        self.prompt_version = writer.prompt_version
-
-    @property
-    def context_tokens(self) -> int:
-        """Of the writer."""
-        return self._writer.context_tokens
 
     @property
     def adapters(self) -> tuple[str, ...]:
         """The writer's, and the name of the quoter's model."""
-        return (*self._writer.adapters, self._quoter.model)
+        return (*super().adapters, self._quoter.model)
 
     def quotes(self, model: str) -> bool:
         """Whether a request that names this model is the quoter's."""
@@ -41,11 +33,7 @@ class TwoReaders:
         """As the one whose task it is."""
         return (self._quoter if self.quotes(task.model) else self._writer).read(task)
 
-    async def ready(self) -> None:
-        """The writer is."""
-        await self._writer.ready()
-
     async def close(self) -> None:
         """Close both."""
-        await self._writer.close()
+        await super().close()
         await self._quoter.close()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.company_names import known_companies
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import CJK, normalise, stem, terms, words
@@ -15,7 +16,7 @@ from quelea_generator.core.extractive.glosses import has_expression, is_foreign,
 from quelea_generator.core.extractive.matching import meets, qualifiers
 from quelea_generator.core.extractive.opinions import Opinion
 from quelea_generator.core.extractive.question import Facet, Query
-from quelea_generator.core.extractive.scoring import REACHED, Candidate
+from quelea_generator.core.extractive.scoring import REACHED, Candidate, has_figure
 from quelea_generator.core.extractive.subjects import speaks_of_company
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS
 from quelea_generator.core.model import Decline, Evidence, Task
@@ -37,6 +38,10 @@ _TOUCHED = 0.3
 """Least that one thing of the question besides its names must be met."""
 _GENERAL = frozenset(map(stem, LANGUAGES.words("questions.general")))
 """Words before an item that make it no other one."""
+_DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?!\d)")
+_NUMBERED_NAME = re.compile(r"(?<=[a-z,;(] )[A-Z]\w{1,30} \d{1,4}\b(?![\d.,%])")
+"""A name with its number, inside a sentence: "our Microsoft 365 applications"."""
 _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
@@ -74,10 +79,8 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
         return _no_evidence(f"The question names {', '.join(sorted(query.names))}; not every name is in the passages.")
     if abroad and not _names_quoted(query, [candidate.evidence for candidate in chosen]):
         return _no_evidence("The best passages are in another language and lack a name of the question.")
-    if _only_names(query, chosen):
-        return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
-    if _only_places(query, chosen):
-        return _no_evidence("The passages have the place of the question and nothing of what it asks about it.")
+    if lacking := _other_matter(query, chosen) or _other_kind(query, chosen):
+        return lacking
     if share >= ENOUGH:
         return None
     hard = [m for m, facet in zip(met, query.facets, strict=True) if facet.weight == 1]
@@ -93,6 +96,56 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
         )
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
+
+
+def _other_matter(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
+    """The quotes are about something else than what the question asks about whom or where it asks it."""
+    if _only_names(query, chosen):
+        return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
+    if _only_places(query, chosen):
+        return _no_evidence("The passages have the place of the question and nothing of what it asks about it.")
+    return None
+
+
+def _other_kind(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
+    """The quotes have not the kind of thing that is asked for: a figure, a number of that, one of that time."""
+    if not any(_has_asked_figure(query, one) for one in chosen):
+        return _no_evidence("No passage that speaks of it has a figure, which is what the question asks for.")
+    if what := _not_counted(query, chosen):
+        return _no_evidence(f"No passage says how many {what!r} there are.")
+    if _of_other_years(query, chosen):
+        return Decline("no_such_period", "The passages are of other years than the one that the question names.")
+    return None
+
+
+def _has_asked_figure(query: Query, one: Candidate) -> bool:
+    """The quote has a figure, where nothing but one is the answer; the number of a name ("Microsoft 365") is none."""
+    if not query.counted or one.span.row is not None or one.span.rows:
+        return True
+    if query.count:
+        return has_figure(query, one)
+    return _DIGIT.search(without_periods(_NUMBERED_NAME.sub(" ", one.text))) is not None
+
+
+def _not_counted(query: Query, chosen: Sequence[Candidate]) -> str:
+    """What the question wants the number of, where no quote has it in any words; empty otherwise."""
+    if query.counts is None or any(is_foreign(query.language, one.evidence) for one in chosen):
+        return ""
+    facet = query.facets[query.counts]
+    return "" if any(one.reached[query.counts] >= _TOUCHED for one in chosen) else " ".join(facet.own)
+
+
+def _of_other_years(query: Query, chosen: Sequence[Candidate]) -> bool:
+    """Everything quoted is of other years than those of the question, as far as one can see."""
+    if not query.years or not query.counted:
+        return False
+    for one in chosen:
+        item = one.evidence
+        said = f"{item.header} {item.period_label} {item.period_end} {item.published} {item.table_head} {item.text}"
+        years = {int(year) for year in _YEAR.findall(said)}
+        if not years or any(abs(year - asked) <= 1 for year in years for asked in query.years):
+            return False
+    return True
 
 
 def _no_evidence(detail: str) -> Decline:
@@ -180,8 +233,8 @@ def _only_names(query: Query, chosen: Sequence[Candidate]) -> bool:
 def _counts_named(query: Query, one: Candidate) -> bool:
     """A figure is asked for of what is named ("the BodyArmor brand"), and the quote has a figure beside that name: what
     happened to it is called otherwise. A company or a place is named all over its papers."""
-    passed = query.known | place_terms()
-    own = [at for at, facet in enumerate(query.facets) if query.names.difference(passed).intersection(facet.own)]
+    named = {stem(name) for name in query.names - query.known} - place_terms()
+    own = [at for at, facet in enumerate(query.facets) if named.intersection(facet.own)]
     return query.counted and bool(one.features.get("figure")) and any(one.matched[at] >= _MET for at in own)
 
 

@@ -94,6 +94,8 @@ class Query:
     """Neighbouring words of the question: a passage that has both side by side means the same thing by them."""
     names: frozenset[str] = frozenset()
     """Lower-case words of names in the question (proper nouns, tickers)."""
+    spelled_out: frozenset[str] = frozenset()
+    """Abbreviations of it that the evidence spells out: they are met by that, and are no names that must be said."""
     topic: str = ""
     """The word that a Chinese question begins with, where it is no item, no company of the evidence and no word of
     asking: in Chinese what is spoken of comes first, and no capital says that it is a name."""
@@ -101,6 +103,8 @@ class Query:
     """Those of them that name a company which the evidence is about."""
     percent: bool = False
     count: bool = False
+    counts: int | None = None
+    """The facet whose number is asked for: the stores of "how many stores"."""
     amount: bool = False
     reason: bool = False
     foresees: bool = False
@@ -163,16 +167,19 @@ def read_question(task: Task) -> Query:
         kept, called = [word for word, _ in pieces], [gloss for _, gloss in pieces]
     long = expand_abbreviations(question, task.evidence)
     facets = tuple(replace(facet, long=long.get(facet.own[0], ())) for facet in _facets(kept, called))
+    spelled_out = frozenset(name for name in named if stem(name) in long)
     return Query(
         language=language,
         facets=facets,
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not QUESTION_WORDS.issuperset(pair)),
-        names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
+        names=named - spelled_out,
+        spelled_out=spelled_out,
         topic=_topic(found, facets) if language == "zh" else "",
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
+        counts=_counted(text, facets),
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
         foresees=bool(_FORESEES.search(text)),
@@ -191,6 +198,18 @@ def read_question(task: Task) -> Query:
         months=months_asked(text),
         days=tuple(found_date.day for found_date in find_dates(task.question)),
     )
+
+
+def _counted(text: str, facets: Sequence[Facet]) -> int | None:
+    """Where the first thing behind "how many" stands; in Chinese nothing marks where it ends."""
+    asked = _COUNT.search(text)
+    if asked is None or language_of(text) == "zh":
+        return None
+    for word in terms(text[asked.end() :]):
+        found = next((at for at, facet in enumerate(facets) if facet.weight == 1 and word in facet.own), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _topic(found: Sequence[str], facets: Sequence[Facet]) -> str:

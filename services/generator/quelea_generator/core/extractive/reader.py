@@ -88,7 +88,7 @@ def _answer(task: Task) -> Answer:
     opinion = opinion_asked(normalise(task.question))
     if not opinion and (sure := compute_answer(task, query)) and not any(_instructs(row) for row in sure.rows):
         head = opening(query.language) if sure.is_stated else OPENING[query.language]
-        return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows), by_construction=True)
+        return Answer((head, *sure.lines), tuple(_quote(row) for row in sure.rows), by_construction=True)
     ranked = [one for one in score_candidates(query, task.evidence) if not _instructs(one)]
     if not query.when:
         ranked = [one for one in ranked if not is_caption(one.text)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 
@@ -35,9 +35,9 @@ _AS_GOOD = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """A computed answer: its line, and the rows behind it in the order of their markers."""
+    """A computed answer: its lines, and the rows behind them in the order of their markers."""
 
-    line: str
+    lines: tuple[str, ...]
     rows: tuple[Candidate, ...]
     is_stated: bool = False
     """Nothing was computed: the row itself has what was asked for."""
@@ -81,7 +81,7 @@ def _change(task: Task, query: Query, one: Computation, said: Statement) -> Comp
                     break
     # From nothing or from a loss, and into one, there is a change but no rate of growth.
     line = said.change(operand, earlier, growth=old > 0 and new >= 0, stated=stated, only_stated=query.percent)
-    return ComputedAnswer(line, (operand.row,), is_stated=bool(stated) and query.percent)
+    return ComputedAnswer((line,), (operand.row,), is_stated=bool(stated) and query.percent)
 
 
 def _printed_growth(operand: Operand, growth: Decimal) -> str:
@@ -113,10 +113,26 @@ def _of_rows(task: Task, query: Query, one: Computation, said: Statement) -> Com
         return None
     rows = tuple(operand.row for operand in chosen)
     if one.kind == "sum":
-        return ComputedAnswer(said.total(chosen), rows)
+        return ComputedAnswer((said.total(chosen),), rows)
     if one.kind == "difference":
-        return ComputedAnswer(said.difference(*chosen), rows)
-    return ComputedAnswer(said.share(*chosen) if one.kind == "share" else said.ratio(*chosen), rows)
+        return ComputedAnswer((said.difference(*chosen),), rows)
+    if one.kind == "ratio":
+        return ComputedAnswer((said.ratio(*chosen),), rows)
+    before = _before(chosen, one.months) if one.months else None
+    if one.months and before is None:
+        return None
+    return ComputedAnswer(tuple(said.share(*some) for some in (chosen, before) if some), rows)
+
+
+def _before(operands: Sequence[Operand], months: int) -> list[Operand] | None:
+    """The same rows so many months before; None where one of them has no figure of that time."""
+    found = []
+    for one in operands:
+        cell = earlier_cell(one.row, one.cell, months)
+        if cell is None or cell.percent:
+            return None
+        found.append(replace(one, cell=cell))
+    return found if found[-1].cell.value > 0 else None
 
 
 def _of_one_table(found: Sequence[Sequence[Operand]], *, is_share: bool) -> list[Operand] | None:

@@ -28,6 +28,7 @@ class Computation:
         operands: The words for each operand, as the question has them; one for a change. Of a share or ratio the part
             first, then the whole.
         months: Of a change: how long before the later time the earlier one lies; 0 where the question does not say.
+            Of a share: how long before its time it is asked for once more; 0 where it is not.
     """
 
     kind: Kind
@@ -108,7 +109,7 @@ def margin_of_part(question: str, query: Query) -> Computation | None:
     """
     if query.moves or query.compares or query.yes_no or query.other or _WITHOUT.search(normalise(question)):
         return None
-    part = " ".join(sorted(query.names - query.known))
+    part = " ".join(sorted((query.names | query.spelled_out) - query.known))
     lines = [line for line in read_asked_lines(question).lines if line.kind == "metric"]
     if not part or len(lines) != 1:
         return None
@@ -117,7 +118,8 @@ def margin_of_part(question: str, query: Query) -> Computation | None:
     if match is None or metric.unit != "percent" or any(match[name] in metrics() for name in ("part", "whole")):
         return None
     said = [next(iter(names_said(match[name], query.language)), "") for name in ("part", "whole")]
-    return Computation("share", (f"{part} {said[0]}", f"{part} {said[1]}")) if all(said) else None
+    months = 12 if _YEARLY.search(normalise(question)) else 0
+    return Computation("share", (f"{part} {said[0]}", f"{part} {said[1]}"), months) if all(said) else None
 
 
 _PERIOD = re.compile(

@@ -1,0 +1,45 @@
+"""The extractive reader declines where what it would quote is not of the kind or the time that is asked for."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from quelea_generator.core.extractive.reader import answer
+from quelea_generator.core.model import Evidence, Task
+
+HEADER = "Norbert Mills (NBM) · 10-Q · FY2024 Q3 · quarter ended March 30, 2024 · MD&A"
+LOOMS = "Our looms run on Zephyr, which our customers know, and in 2023 we joined their Zephyr 365 applications."
+GROWTH = "Zephyr grew 35% in the third quarter of fiscal 2024."
+STATEMENT = """Three Months Ended
+March 30, 2024\tApril 1, 2023
+Operating income\t10,417\t6,954"""
+STORES = "As of March 30, 2024, we operate 445 stores in 42 states."
+
+
+def decline(question: str, *texts: str) -> str:
+    """Why; empty where it answers."""
+    evidence = tuple(
+        Evidence(
+            number, text, header=HEADER, is_table="\t" in text, company="Norbert Mills", period_end="2024-03-30",
+            period_label="FY2024 Q3",
+        )
+        for number, text in enumerate(texts, 1)
+    )  # fmt: skip
+    found = answer(Task(question, evidence, date(2024, 6, 1)))
+    return found.decline.detail if found.decline else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other", "why"),
+    [
+        ("How fast is Zephyr growing?", GROWTH, LOOMS, "has a figure"),
+        ("How many stores does Norbert Mills operate?", STORES, STATEMENT, "how many 'store'"),
+        ("What was the operating income in Q3 2024?", STATEMENT, "", ""),
+        ("What was the operating income in 2019?", STATEMENT.replace("24", "19"), STATEMENT, "other years"),
+    ],
+)
+def test_what_is_of_another_kind_or_time_is_no_answer(question: str, text: str, other: str, why: str) -> None:
+    if other:
+        assert why in decline(question, other)
+    assert not decline(question, text)
