@@ -118,6 +118,11 @@ def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     return tuple(scales), currency
 
 
+def counts_shares(label: str) -> bool:
+    """A row of so many shares, by its label."""
+    return bool(_OF_SHARES.search(label))
+
+
 @dataclass(frozen=True, slots=True)
 class _Words:
     """What the words of a label, a head or a line above a table say of its unit."""

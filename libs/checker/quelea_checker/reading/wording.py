@@ -66,6 +66,7 @@ _SPENT = (
     r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|回撤|税|负数"
 )
 _NEGATIVE = re.compile("|".join(down for _, down in _AXES.values()) + f"|{_SPENT}")
+_SPENDING = re.compile(_SPENT)
 _PAID = re.compile(
     r"^\W*(?:payments?|purchases?|repayments?|principal repayments?|repurchases?|dividends? paid|cash paid"
     r"|acquisitions?"
@@ -167,6 +168,11 @@ def find_level_sign(text: str) -> int:
 def is_negative(text: str) -> bool:
     """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
     return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
+
+
+def is_spent(text: str) -> bool:
+    """It speaks of what is spent, or owed: of such rows a minus is the bookkeeper's."""
+    return bool(_SPENDING.search(lower(text)))
 
 
 _COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)

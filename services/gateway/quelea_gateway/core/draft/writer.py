@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
+from quelea_checker.reading.facts import Fact
 from quelea_checker.reading.wording import find_direction, find_level_sign, is_negative
 from quelea_fintext.amount_format import SCALE_WORDS, write_amount
 from quelea_fintext.quantities import SCALES
@@ -90,7 +91,7 @@ class DraftFigure:
         formula: "= (81,797 − 82,959) / 82,959"; empty of what is printed so.
         quotes: Of the operands, one for each marker.
         moved: 1 of a change upwards, -1 of one downwards, as its columns tell; 0 where they do not.
-        elsewhere: It is of another part of the company than the sentence names.
+        cells: Of each operand the cells that it may be.
     """
 
     said: str
@@ -101,7 +102,7 @@ class DraftFigure:
     formula: str = ""
     quotes: tuple[Quote, ...] = ()
     moved: int = 0
-    elsewhere: bool = False
+    cells: tuple[tuple[Fact, ...], ...] = ()
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -245,7 +246,7 @@ class DraftWriter:
                 formula=f"= {printed}" if printed else "",
                 quotes=quotes,
                 moved=_moved(group, sources),
-                elsewhere=bool(formula) and all(one.is_of_another(context) for one in sources),
+                cells=tuple(one.facts for one in sources),
             )
         )
         self._show(f"{said}{space}{markers}", shown)
