@@ -13,7 +13,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -264,9 +264,7 @@ class _Maker:
             label, when = self._label(cell), self._when(cell)
             way = self._chance.randrange(2)
 
-            def say(
-                figure: str, label: str = label, when: str = when, way: int = way, be: str = _be(label)
-            ) -> str:
+            def say(figure: str, label: str = label, when: str = when, way: int = way, be: str = _be(label)) -> str:
                 if self._zh:
                     return f"{when}，{self._company}的{label}为{figure}。"
                 if way:
@@ -330,7 +328,9 @@ class _Maker:
                 wrong = (("sign", "income"),) if form == "plain" else ()  # in the notation its minus is put in
                 for kind, word in (("", "loss"), *wrong) if fact.value < 0 else (("", "income"), ("sign", "loss")):
                     text = f"{self._company} had {'an' if name[0] == 'o' else 'a'} {name} {word} of {x} {when}."
-                    text = text.replace(" a net income", " net income").replace(" an operating income", " operating income")
+                    text = text.replace(" a net income", " net income").replace(
+                        " an operating income", " operating income"
+                    )
                     found.append(self._make(kind, "loss", form, question, text, order))
                 if before and fact.value < 0 and before.fact.value < 0 and _differ(cell, before):
                     y = self._amount(before.fact.value, before, form, self._point(before, order))
@@ -381,18 +381,30 @@ class _Maker:
                     return f"{when}{self._company}的{label}同比{'增长' if rose else '下降'}{figure}。"
                 return f"{self._company}'s {label} {'rose' if rose else 'fell'} by {figure} {when}."
 
-            others = [(o, b) for o in self._other_rows(cell) if (b := self._year_before(o)) and b.fact.value > 0 < o.fact.value]
+            others = [
+                (o, b)
+                for o in self._other_rows(cell)
+                if (b := self._year_before(o)) and b.fact.value > 0 < o.fact.value
+            ]
             longer = [(o, b) for o in self._other_lengths(cell) if (b := self._year_before(o)) and b.fact.value > 0]
             older = [(before, b) for b in [self._year_before(before)] if b and b.fact.value > 0]
             wrong = [("direction", cell, before, not up)]
-            wrong += [(k, *o, o[0].fact.value > o[1].fact.value) for k, every in (("row", others), ("length", longer), ("column", older)) for o in every[:1]]
+            wrong += [
+                (k, *o, o[0].fact.value > o[1].fact.value)
+                for k, every in (("row", others), ("length", longer), ("column", older))
+                for o in every[:1]
+            ]
             wrong += [("operand", cell, o[1], cell.fact.value > o[1].fact.value) for o in others[1:2]]
             true = (cell.fact.value - before.fact.value) / before.fact.value
             found = []
             for form in FORMS:
                 for kind, a, b, rose in (("", cell, before, up), *wrong):
                     value = (a.fact.value - b.fact.value) / b.fact.value
-                    if abs(value) > 3 or (kind != "direction" and kind and round(value, 3) == round(true, 3)) or not round(value, 3):
+                    if (
+                        abs(value) > 3
+                        or (kind != "direction" and kind and round(value, 3) == round(true, 3))
+                        or not round(value, 3)
+                    ):
                         continue
                     order = self._evidence([a, b])
                     x, y = self._point(a, order), self._point(b, order)
@@ -416,11 +428,15 @@ class _Maker:
                     return f"{when}，{self._company}的{label}占{of}的{figure}。"
                 return f"{self._company}'s {label} {_be(label)} {figure} of {of} {when}."
 
-            rows = [(o, whole) for o in self._other_rows(cell) if 0 < o.fact.value and o is not whole]
+            rows = [(o, whole) for o in self._other_rows(cell) if o.fact.value > 0 and o is not whole]
             at = [(o, w) for o in self._other_columns(cell) if (w := self._at(self._by_row[_row(whole)], o))]
             longer = [(o, w) for o in self._other_lengths(cell) if (w := self._at(self._by_row[_row(whole)], o))]
             base = [(cell, o) for o in self._other_rows(cell) if o.fact.value > fact.value and o is not whole]
-            wrong = [(k, *o) for k, every in (("row", rows), ("column", at), ("length", longer), ("operand", base)) for o in every[:1]]
+            wrong = [
+                (k, *o)
+                for k, every in (("row", rows), ("column", at), ("length", longer), ("operand", base))
+                for o in every[:1]
+            ]
             true = fact.value / whole.fact.value
             found = []
             for form in FORMS:
@@ -461,7 +477,11 @@ class _Maker:
                 true = profit / revenue
                 found = []
                 for form in FORMS:
-                    for kind, a, b in (("", profit, revenue), ("part", other[1], other[0]), ("operand", other[1], revenue)):
+                    for kind, a, b in (
+                        ("", profit, revenue),
+                        ("part", other[1], other[0]),
+                        ("operand", other[1], revenue),
+                    ):
                         value = a / b
                         if abs(value) > 2 or (kind and round(value, 3) == round(true, 3)):
                             continue
@@ -474,8 +494,10 @@ class _Maker:
     def _ask(self, label: str, when: str, what: str = "") -> str:
         if self._zh:
             return f"{when}{self._company}的{label}{'变动' if what else ''}是多少？"
-        return f"What was the {what} in {self._company}'s {label} {when}?".replace("the  in ", "") if what != "" else (
-            f"What was {self._company}'s {label} {when}?"
+        return (
+            f"What was the {what} in {self._company}'s {label} {when}?".replace("the  in ", "")
+            if what != ""
+            else (f"What was {self._company}'s {label} {when}?")
         )
 
 
@@ -519,7 +541,7 @@ def _differ(one: _Cell, other: _Cell) -> bool:
 
 
 def _be(label: str) -> str:
-    last = label.split()[-1].lower() if label.split() else ""
+    last = label.rsplit(maxsplit=1)[-1].lower() if label.split() else ""
     return "were" if last.endswith("s") and not last.endswith("ss") else "was"
 
 

@@ -1,5 +1,5 @@
-"""What a cell is and what the sentence says of the figure that rests on it, compared: when, of what, which way, of which
-kind. One comparison for a figure that is pointed at, one that was found, and the operands of one that is computed.
+"""What a cell is and what the sentence says of the figure that rests on it, compared: when, of what, of which kind and
+sign. One comparison for a figure that is pointed at, one that was found, and the operands of one that is computed.
 
 Each part compares what is known on both sides; where either says nothing, nothing is different.
 """
@@ -12,6 +12,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
+from quelea_fintext.concepts import concept_of_label
+from quelea_fintext.quantities import CURRENCIES
 from quelea_fintext.text import CJK, STOP_WORDS, stem
 
 from quelea_checker.binding import scorer
@@ -26,27 +28,36 @@ from quelea_checker.reading.facts import Fact
 
 Difference = Literal["", "time", "row", "kind", "sign"]
 
+_PAIR = 2
 _TOLD = 2
 """Digits of a cell that another may be taken for."""
 _BEHIND = re.compile(r"(?:\s?\[\d{1,3}(?:,\s?\d{1,3})*\])*\s?([a-z]{3,20}s|people)\b(?!')")
 """A plural right behind a figure and its markers: what it counts."""
-_BEHIND_HAN = re.compile(r"(?:\s?\[\d{1,3}\])*\s?(?:人次|人(?!民币|均)|[名家户位台辆套座艘])")
+_BEHIND_HAN = re.compile(r"(?:\s?\[\d{1,3}\])*\s?()(?:人次|人(?!民币|均)|[名家户位台辆套座艘])")
 """A measure word there."""
 
+_CHANGE = re.compile(r"\bby\b\D{0,20}$|[升增降减跌][长加少低]?了?约?$")
+"""Before a figure: it is the change, not what something changed to."""
 
-def find_difference(claim: Claim, facts: Sequence[Fact], evidence: Evidence, binder: Binder) -> Difference:
+
+def find_difference(
+    claim: Claim, facts: Sequence[Fact], evidence: Evidence, binder: Binder, *, change: bool = False
+) -> Difference:
     """In what the sentence differs from the cells that its figure is, or is computed from.
 
     Args:
         claim: The figure with what is said of it.
         facts: One cell, or a computation's operands.
+        change: What is computed is a difference or a growth.
     """
     if is_of_other_time(claim, facts):
         return "time"
-    if len(facts) == 1 and is_of_other_kind(claim, facts[0]):
+    if len(facts) == 1 and is_of_other_kind(claim, facts[0], evidence):
         return "kind"
     if len(facts) == 1 and is_of_other_sign(claim, facts[0], evidence):
         return "sign"
+    if change and len(facts) > 1 and has_unnamed_row(claim, facts, evidence):
+        return "row"
     return "row" if any(is_of_other_row(claim, fact, facts, evidence, binder) for fact in facts) else ""
 
 
@@ -56,7 +67,7 @@ def is_of_other_time(claim: Claim, facts: Sequence[Fact]) -> bool:
     said = {period.months for period in claim.all_periods if period.months}
     lengths = [{period.months for period in fact.periods if period.months} for fact in dated]
     known = {min(one) for one in lengths if len(one) == 1}
-    if len(known) > 1 and len(said) < 2:  # noqa: PLR2004  # a quarter's share of its year is said with both
+    if len(known) > 1 and len(said) < 2:  # a quarter's share of its year is said with both
         return True
     times = claim.periods if len(facts) == 1 and not _is_parted(claim) else claim.all_periods
     if not dated or not claim.periods or len({fact.figure.kind for fact in facts}) > 1:
@@ -94,21 +105,45 @@ def is_of_other_row(claim: Claim, fact: Fact, facts: Sequence[Fact], evidence: E
     return False
 
 
-def is_of_other_kind(claim: Claim, fact: Fact) -> bool:
+def has_unnamed_row(claim: Claim, facts: Sequence[Fact], evidence: Evidence) -> bool:
+    """A change between two rows of one table, of which the sentence names but one: it changed into something else."""
+    groups = [evidence.groups[fact.group] for fact in facts]
+    names = {group.name for group in groups}
+    if len(names) < _PAIR or len({group.table for group in groups}) > 1 or groups[0].table < 0:
+        return False
+    terms = claim.terms_of(claim.sentence)
+    named = [bool(name & terms) for name in names if name]
+    return any(named) and not all(named)
+
+
+def is_of_other_kind(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     """The sentence counts what the cell does not: people or shops where it is money, money where it is shares."""
     figure, sentence = claim.figure, claim.sentence
-    if figure.kind != "number" or fact.figure.kind != "number":
+    if figure.kind != "number" or fact.figure.kind != "number" or fact.table < 0:
         return False
-    if fact.table >= 0 and units.counts_shares(fact.words) and not fact.figure.currency:
+    kind = _kind_of(fact, evidence)
+    if kind == "shares":
         return bool(figure.currency)
-    if not (fact.figure.currency or fact.unit.currency):
+    counted = _BEHIND_HAN.match(sentence, figure.end) if CJK.search(sentence) else _BEHIND.match(sentence, figure.end)
+    if not counted or (kind != "money" and not figure.currency):
         return False
-    if CJK.search(sentence) and _BEHIND_HAN.match(sentence, figure.end):
-        return True
-    match = _BEHIND.match(sentence, figure.end)
-    if match is None or match[1] in STOP_WORDS or stem(match[1]) == match[1]:
+    word = counted[1] or ""
+    if word in STOP_WORDS or word in CURRENCIES or (word and stem(word) == word):
         return False
-    return stem(match[1]) not in fact.terms
+    return not word or stem(word) not in fact.terms
+
+
+def _kind_of(fact: Fact, evidence: Evidence) -> str:
+    """ "money" or "shares", where the cell, its row or the concept that its label names says so; else empty."""
+    if fact.figure.currency:
+        return "money"
+    group = evidence.groups[fact.group]
+    if units.counts_shares(group.label):
+        return "shares"
+    concept = concept_of_label(group.label)
+    if concept is not None:
+        return concept.unit or "money"
+    return "money" if any(one.figure.currency for one in group.facts) else ""
 
 
 def is_of_other_sign(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
@@ -133,22 +168,27 @@ def find_moves(sentence: str, figures: Sequence[Figure]) -> Iterator[tuple[Figur
 
     "Rose to 5 from 4", "from 4 to 5", 由4增长到5.
     """
+    bases: set[int] = set()
     for one, other in pairwise(figures):
         if one.kind != other.kind or one.kind == "period" or one.currency != other.currency:
             continue
         if is_start_of_move(sentence, one, other):
             old, new = one, other
-        elif is_start_of_move(sentence, other, None):
+        elif is_start_of_move(sentence, other, None) and one.start not in bases:
             new, old = one, other
+            if wording.ends_with(_CHANGE, sentence, one.start):
+                continue
         else:
             continue
+        bases.add(old.start)
         way = wording.find_direction(sentence, new.start, new.end)
         if way:
             yield new, old, way
 
 
-def moves_otherwise(new: Claim, old: Claim, cells: tuple[Fact, Fact] | None, way: int) -> bool:
-    """The two figures of a move went the other way than is said; or the cells say that the later one is the earlier.
+def moves_otherwise(new: Claim, old: Claim, cells: tuple[Fact, Fact] | None, way: int, evidence: Evidence) -> bool:
+    """The two figures of a move went the other way than is said; or their cells are of two rows of which the sentence
+    names one, or are said in the wrong order.
 
     A loss is spoken of without its minus: it widens where its size grows.
     """
@@ -160,6 +200,8 @@ def moves_otherwise(new: Claim, old: Claim, cells: tuple[Fact, Fact] | None, way
     if cells is None:
         return False
     later, earlier = cells
+    if has_unnamed_row(new, cells, evidence):
+        return True
     dates = later.latest_date, earlier.latest_date
     return later.group == earlier.group and 0 not in (dates[0][0], dates[1][0]) and dates[0] < dates[1]
 

@@ -155,6 +155,28 @@ def find_direction(text: str, start: int, end: int) -> int:
     return before or (after if len(text[end:last]) < _BEHIND else 0)
 
 
+_WAY_REACH = 40
+_WAY = re.compile(
+    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
+    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
+    re.IGNORECASE,
+)
+_THAN = re.compile(
+    r"(?:\s?\[\d{1,3}\]){0,6} ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE
+)
+
+
+def find_direction_beside(text: str, start: int, end: int) -> int:
+    """1 where the word right beside text[start:end] says that it rose, -1 that it fell: "fell by", "% more than"."""
+    before = _WAY.search(text, max(0, start - _WAY_REACH), start)
+    behind = _THAN.match(text, end)
+    return _way_of(before and (before[1] or before[2])) or _way_of(behind and behind[1])
+
+
+def _way_of(word: str | None) -> int:
+    return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
+
+
 def find_level_sign(text: str) -> int:
     """-1 where the last words of a text name what is counted as negative, "net loss", 净流出; 1 of a gain, else 0.
 

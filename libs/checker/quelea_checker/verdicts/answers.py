@@ -145,7 +145,7 @@ def _check_figures(said: AnswerSentence, sources: Sources) -> list[CheckedFigure
         found.append(blank if spent else _check_amount(claim, blank, cited, sources, facts))
     found = [_check_by_chance(f, claims.get(f.start - said.start), matched_facts, sources) for f in found]
     swapped = set(find_exchanged(claims, matched_facts, sources.binder)) if len(matched_facts) > 1 else set()
-    swapped |= set(find_moved_otherwise(said, claims, matched_facts))
+    swapped |= set(find_moved_otherwise(said, claims, matched_facts, sources.evidence))
     found = [
         replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start - said.start in swapped else f
         for f in found
@@ -158,7 +158,7 @@ def _check_figures(said: AnswerSentence, sources: Sources) -> list[CheckedFigure
 
 
 def find_moved_otherwise(
-    said: AnswerSentence, claims: Mapping[int, Claim], cells: Mapping[int, Sequence[Fact]]
+    said: AnswerSentence, claims: Mapping[int, Claim], cells: Mapping[int, Sequence[Fact]], evidence: Evidence
 ) -> Iterator[int]:
     """Starts of the later figure of each move, "rose to 5 from 4", that went the other way.
 
@@ -167,8 +167,8 @@ def find_moved_otherwise(
     """
     for new, old, way in find_moves(plain(said.text), [claim.figure for claim in claims.values()]):
         later, earlier = cells.get(new.start, ()), cells.get(old.start, ())
-        pairs: list[tuple[Fact, Fact] | None] = [(a, b) for a in later for b in earlier if a.group == b.group]
-        if all(moves_otherwise(claims[new.start], claims[old.start], pair, way) for pair in pairs or [None]):
+        pairs: list[tuple[Fact, Fact] | None] = [(a, b) for a in later for b in earlier if a.table == b.table]
+        if all(moves_otherwise(claims[new.start], claims[old.start], pair, way, evidence) for pair in pairs or [None]):
             yield new.start
 
 

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from quelea_checker.binding.cells import Difference, as_said_of, find_difference
+from quelea_checker.deriving.computations import is_later, is_ordered
 from quelea_checker.matching.claims import Claim
 from quelea_checker.model import CheckPassage
+from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 from quelea_checker.reading.markup import NormalizedAnswer
 from quelea_checker.reading.sentences import plain
 from quelea_checker.verdicts.answers import Sources, find_moved_otherwise, read_claims, read_sentences
+
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +27,14 @@ class PointedFigure:
         cells: Of each operand the facts that it may be, which have its number in the passage that is pointed at: one
             operand where the figure is printed so.
         is_computed: It is computed from them.
+        is_change: It is their difference, or growth.
     """
 
     start: int
     end: int
     cells: tuple[tuple[Fact, ...], ...]
     is_computed: bool = False
+    is_change: bool = False
 
 
 def find_differences(
@@ -49,6 +55,9 @@ def find_differences(
         if not own:
             continue
         claims = read_claims(said, sources)
+        if len(claims) > 1 and all(figure.period is None for figure in said.figures):
+            # the question's time is not that of every figure: "6,976, compared with 5,403"
+            claims = {at: replace(claim, periods=(), all_periods=()) for at, claim in claims.items()}
         cells: dict[int, Sequence[Fact]] = {}
         for one in own:
             claim = next(
@@ -58,9 +67,11 @@ def find_differences(
                 continue
             if not one.is_computed:
                 cells[claim.figure.start] = one.cells[0]
-            if difference := _compare(claim, one, sources):
+            if one.is_change and _went_otherwise(claim, one):
+                found[one.start] = "direction"
+            elif difference := _compare(claim, one, sources):
                 found[one.start] = difference
-        for start in find_moved_otherwise(said, claims, cells):
+        for start in find_moved_otherwise(said, claims, cells, sources.evidence):
             found |= {one.start: "direction" for one in own if one.start - said.start <= start < one.end - said.start}
     return {starts[at]: difference for at, difference in found.items()}
 
@@ -69,12 +80,30 @@ def _is_at(one: PointedFigure, start: int, end: int) -> bool:
     return start < one.end and one.start < end
 
 
+def _went_otherwise(claim: Claim, one: PointedFigure) -> bool:
+    """The words beside the figure say that it rose, where its two cells, of one row, say that it fell; or the like."""
+    ways = [_way(facts) for facts in _ways(one.cells)]
+    figure = claim.figure
+    said = wording.find_direction_beside(claim.sentence, figure.start, figure.end)
+    return bool(ways) and all(way * said < 0 for way in ways)
+
+
+def _way(facts: Sequence[Fact]) -> int:
+    """1 where the later of two cells of a row is the larger, -1 where it is the smaller; 0 of others."""
+    if len(facts) != _PAIR or facts[0].group != facts[1].group or not is_ordered(*facts):
+        return 0
+    new, old = facts if is_later(*facts) else facts[::-1]
+    if new.value <= 0 or old.value <= 0 or new.value == old.value:
+        return 0
+    return 1 if new.value > old.value else -1
+
+
 def _compare(claim: Claim, one: PointedFigure, sources: Sources) -> Difference:
     """The difference from the cells, where every way to read them has one."""
     first: Difference = ""
     for facts in _ways(one.cells):
         compared = as_said_of(claim, facts[0]) if one.is_computed else claim
-        difference = find_difference(compared, facts, sources.evidence, sources.binder)
+        difference = find_difference(compared, facts, sources.evidence, sources.binder, change=one.is_change)
         if not difference:
             return ""
         first = first or difference

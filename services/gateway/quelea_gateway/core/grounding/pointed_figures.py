@@ -13,7 +13,7 @@ from quelea_checker.model import FigureVerdict
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
-from quelea_checker.reading.wording import find_direction, says_compound
+from quelea_checker.reading.wording import find_direction_beside, says_compound
 from quelea_checker.verdicts.pointed import PointedFigure, find_differences
 
 from quelea_gateway.core.answers.evidence import figures_of
@@ -26,19 +26,12 @@ _SLOT = re.compile(r"\{(\d+)\}")
 _RATES = frozenset({"percent", "points", "times", "days"})
 _RATE = re.compile(r"[%％]|percent|points?\b|times\b|days\b|[倍天]|百分点", re.IGNORECASE)
 _LEAST_DIGITS = 3
-_WAY_REACH = 40
-_WAY = re.compile(
-    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
-    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
-    re.IGNORECASE,
-)
-_THAN = re.compile(r" ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE)
 
 
 def compare(text: str, pointed: Sequence[DraftFigure], sources: Sources, question: str) -> dict[int, str]:
     """By the start of a draft's figure, in what its sentence differs from its cells: "time", "row", "kind", …"""
     known = [
-        PointedFigure(one.start, one.end, one.cells, bool(one.formula))
+        PointedFigure(one.start, one.end, one.cells, bool(one.formula), one.is_change)
         for one in pointed
         if one.figure and one.cells and all(one.cells)
     ]
@@ -76,7 +69,7 @@ def settle(
             one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called compound
         figures = [f for f in figures if f not in same]
         checked = _to_checked_figure(one, text, same)
-        if one.start in differences or one.moved * _said_to_move(text, one) < 0:
+        if one.start in differences or one.moved * find_direction_beside(text, one.start, one.end) < 0:
             checked = replace(checked, verdict="contradicted", passage=None, passages=(), formula="")
         figures.append(checked)
     figures.sort(key=lambda figure: figure.start)
@@ -92,17 +85,6 @@ def settle(
         ),
     )
     return Report(tuple(sentences), tuple(figures), markers)
-
-
-def _said_to_move(text: str, one: DraftFigure) -> int:
-    """1 where the word beside the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
-    before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
-    behind = _THAN.match(text, one.behind)
-    return _way(before and (before[1] or before[2])) or _way(behind and behind[1])
-
-
-def _way(word: str | None) -> int:
-    return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
 
 
 def _is_base_from_its_row(
