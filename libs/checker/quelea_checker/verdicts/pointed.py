@@ -10,6 +10,7 @@ from quelea_checker.deriving.computations import is_later, is_ordered
 from quelea_checker.matching.claims import Claim
 from quelea_checker.model import CheckPassage
 from quelea_checker.reading import wording
+from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 from quelea_checker.reading.markup import NormalizedAnswer
@@ -69,7 +70,7 @@ def find_differences(
                 cells[claim.figure.start] = one.cells[0]
             if one.is_change and _went_otherwise(claim, one):
                 found[one.start] = "direction"
-            elif difference := _compare(claim, one, sources):
+            elif (difference := _compare(claim, one, sources)) and not _is_base_of(claim, one, own):
                 found[one.start] = difference
         for start in find_moved_otherwise(said, claims, cells, sources.evidence):
             found |= {one.start: "direction" for one in own if one.start - said.start <= start < one.end - said.start}
@@ -78,6 +79,16 @@ def find_differences(
 
 def _is_at(one: PointedFigure, start: int, end: int) -> bool:
     return start < one.end and one.start < end
+
+
+def _is_base_of(claim: Claim, one: PointedFigure, own: Sequence[PointedFigure]) -> bool:
+    """A figure before it in the sentence, of the same row, is compared with it: that one tells of what both are."""
+    if one.is_computed or not is_base(claim.sentence, claim.figure.start):
+        return False
+    rows = {fact.group for fact in one.cells[0]}
+    return any(
+        fact.group in rows for other in own if other.start < one.start for facts in other.cells for fact in facts
+    )
 
 
 def _went_otherwise(claim: Claim, one: PointedFigure) -> bool:
