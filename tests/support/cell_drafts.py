@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import islice
 from pathlib import Path
 
 from quelea_fintext.amount_format import decimals_of, scale_of, write_amount
@@ -38,6 +39,8 @@ _DIGITS = re.compile(r"\d[\d,，]*(?:\.\d+)?|\.\d+")
 _STATEMENTS = ("income", "balance", "cash_flow")
 _OF_LINES = ("revenue", "total_assets")
 _LEAST_DIGITS = 3
+_LARGEST = 3
+"""A share or a growth that is larger is none that anybody writes."""
 _FURTHER = 4
 """Passages beside those that a draft points at."""
 _NUMBER_CELL = re.compile(r"^\(?-?[$€£¥]?\s?\(?\d[\d,]*(?:\.\d+)?\)?$")
@@ -93,12 +96,8 @@ def make_drafts(name: str, filing: ReadDocument, chance: random.Random, most: in
     """True and false drafts on a filing; of each shape so many true sentences at most, each in both forms."""
     maker = _Maker(name, filing, chance)
     for shape in (maker.levels, maker.losses, maker.moves, maker.growths, maker.shares, maker.parts):
-        made = 0
-        for drafts in shape():
+        for drafts in islice(shape(), most):
             yield from drafts
-            made += 1
-            if made == most:
-                break
 
 
 class _Maker:
@@ -306,7 +305,7 @@ class _Maker:
                 f"{self._company} had {cell.digits} employees [1] {when}.",
                 *([f"{self._company}'s {label} {_be(label)} ${cell.digits} {other} [1] {when}."] if other else []),
             ]
-            texts = texts[:] if cell.fact.unit == "USD" else []
+            texts = texts if cell.fact.unit == "USD" else []
         for text in texts:
             yield self._make("unit", "level", form, question, text, order)
 
@@ -442,7 +441,7 @@ class _Maker:
             for form in FORMS:
                 for kind, a, b in (("", cell, whole), *wrong):
                     value = a.fact.value / b.fact.value
-                    if value > 3 or (kind and round(value, 3) == round(true, 3)) or not round(value, 3):
+                    if value > _LARGEST or (kind and round(value, 3) == round(true, 3)) or not round(value, 3):
                         continue
                     order = self._evidence([a, b])
                     figure = self._rate(value, f"{self._point(a, order)} / {self._point(b, order)}", form)
@@ -458,6 +457,11 @@ class _Maker:
                 and not _MOVES.search(cell.fact.label)
             ):  # fmt: skip
                 yield cell, before
+
+    def _positive_pairs(self, cells: Sequence[_Cell]) -> list[tuple[_Cell, _Cell]]:
+        """Each with that of its row a year before."""
+        pairs = ((cell, before) for cell in cells if (before := self._year_before(cell)))
+        return [(cell, before) for cell, before in pairs if cell.fact.value > 0 and before.fact.value > 0]
 
     def parts(self) -> Iterator[list[CellDraft]]:
         """A part's profit as a share of its revenue, from tables that print both for several parts."""
