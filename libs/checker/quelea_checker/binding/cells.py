@@ -13,8 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 from quelea_fintext.concepts import concept_of_label
-from quelea_fintext.quantities import CURRENCIES
-from quelea_fintext.text import CJK, STOP_WORDS, stem
+from quelea_fintext.text import CJK, stem
 
 from quelea_checker.binding import scorer
 from quelea_checker.binding.scorer import Binder
@@ -31,11 +30,6 @@ Difference = Literal["", "time", "row", "kind", "sign"]
 _PAIR = 2
 _TOLD = 2
 """Digits of a cell that another may be taken for."""
-_BEHIND = re.compile(r"(?:\s?\[\d{1,3}(?:,\s?\d{1,3})*\])*\s?([a-z]{3,20}s|people)\b(?!')")
-"""A plural right behind a figure and its markers: what it counts."""
-_BEHIND_HAN = re.compile(r"(?:\s?\[\d{1,3}\])*\s?()(?:人次|人(?!民币|均)|[名家户位台辆套座艘])")
-"""A measure word there."""
-
 _CHANGE = re.compile(r"\bby\b\D{0,20}$|[升增降减跌][长加少低]?了?约?$")
 """Before a figure: it is the change, not what something changed to."""
 
@@ -124,13 +118,10 @@ def is_of_other_kind(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     kind = _kind_of(fact, evidence)
     if kind == "shares":
         return bool(figure.currency)
-    counted = _BEHIND_HAN.match(sentence, figure.end) if CJK.search(sentence) else _BEHIND.match(sentence, figure.end)
-    if not counted or (kind != "money" and not figure.currency):
+    counted = units.find_counted(sentence, figure.end)
+    if counted is None or (kind != "money" and not figure.currency):
         return False
-    word = counted[1] or ""
-    if word in STOP_WORDS or word in CURRENCIES or (word and stem(word) == word):
-        return False
-    return not word or stem(word) not in fact.terms
+    return bool(CJK.search(counted)) or stem(counted) not in fact.terms
 
 
 def _kind_of(fact: Fact, evidence: Evidence) -> str:
