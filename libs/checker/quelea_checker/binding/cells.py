@@ -18,18 +18,19 @@ from quelea_fintext.text import CJK, stem
 from quelea_checker.binding import scorer
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.matching.claims import Claim
-from quelea_checker.matching.profiles import find_translations
+from quelea_checker.matching.profiles import distinctive_terms, find_translations
 from quelea_checker.model import Figure
 from quelea_checker.reading import calendar, units, wording
 from quelea_checker.reading.attachment import is_start_of_move
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import Fact
+from quelea_checker.reading.facts import Fact, content_terms
 
 Difference = Literal["", "time", "row", "kind", "sign"]
 
 _PAIR = 2
 _TOLD = 2
 """Digits of a cell that another may be taken for."""
+_OF = re.compile(r"(?:\s?\[\d{1,3}\]){0,6}\s?of\b")
 _CHANGE = re.compile(r"\bby\b\D{0,20}$|[升增降减跌][长加少低]?了?约?$")
 """Before a figure: it is the change, not what something changed to."""
 
@@ -52,7 +53,19 @@ def find_difference(
         return "sign"
     if change and len(facts) > 1 and has_unnamed_row(claim, facts, evidence):
         return "row"
-    return "row" if any(is_of_other_row(claim, fact, facts, evidence, binder) for fact in facts) else ""
+    if all(is_of_other_part(claim, fact, evidence) for fact in facts):
+        return "row"
+    told = [(claim, fact) for fact in facts] if change or len(facts) == 1 else _told_apart(claim, facts)
+    return "row" if any(is_of_other_row(one, fact, facts, evidence, binder) for one, fact in told) else ""
+
+
+def _told_apart(claim: Claim, facts: Sequence[Fact]) -> Iterator[tuple[Claim, Fact]]:
+    """Of a ratio what is above and what is below, each with its own words: "A was 5% of B"."""
+    if claim.zone is None or not distinctive_terms(claim.zone.before):
+        return  # "compared with 33.5%": its words are another figure's
+    yield replace(claim, zone=replace(claim.zone, behind="")), facts[0]
+    if _OF.match(claim.zone.behind) and distinctive_terms(claim.zone.behind):
+        yield replace(claim, zone=replace(claim.zone, before=claim.zone.behind, behind="", carried="")), facts[-1]
 
 
 def is_of_other_time(claim: Claim, facts: Sequence[Fact]) -> bool:
@@ -97,6 +110,16 @@ def is_of_other_row(claim: Claim, fact: Fact, facts: Sequence[Fact], evidence: E
         if scorer.is_rival(values):
             return True
     return False
+
+
+def is_of_other_part(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """The same row stands in its table under a heading that the sentence names, and the cell's is not named."""
+    group = evidence.groups[fact.group]
+    own = content_terms(group.section)
+    if fact.table < 0 or not own or own & claim.terms:
+        return False
+    others = (one.section for one in evidence.rows.get(fact.table, ()) if one.name == group.name)
+    return any((more := content_terms(other) - own) and more <= claim.terms for other in others)
 
 
 def has_unnamed_row(claim: Claim, facts: Sequence[Fact], evidence: Evidence) -> bool:

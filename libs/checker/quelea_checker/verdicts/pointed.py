@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 from quelea_checker.binding.cells import Difference, as_said_of, find_difference
 from quelea_checker.deriving.computations import is_later, is_ordered
@@ -18,6 +19,7 @@ from quelea_checker.reading.sentences import plain
 from quelea_checker.verdicts.answers import Sources, find_moved_otherwise, read_claims, read_sentences
 
 _PAIR = 2
+_MOST_WAYS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,5 @@ def _compare(claim: Claim, one: PointedFigure, sources: Sources) -> Difference:
 
 
 def _ways(cells: Sequence[tuple[Fact, ...]]) -> Iterator[tuple[Fact, ...]]:
-    """One fact for each operand: all of one row first, where its figures stand in several."""
-    if len(cells) == 1:
-        yield from ((fact,) for fact in cells[0])
-        return
-    yield tuple(facts[0] for facts in cells)
+    """One fact for each operand, the likeliest first: a number may stand in several cells."""
+    return islice(product(*cells), _MOST_WAYS)
