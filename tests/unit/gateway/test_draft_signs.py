@@ -6,7 +6,7 @@ import pytest
 from quelea_checker import UNSUPPORTED, check_answer
 from quelea_gateway.core.answers.evidence import to_check
 from quelea_gateway.core.draft import Sources, write_draft
-from quelea_gateway.core.grounding import attribute, settle
+from quelea_gateway.core.grounding import attribute, compare, settle
 from quelea_gateway.core.model import Passage
 
 
@@ -60,8 +60,10 @@ EVIDENCE = (CASH, BRIDGE, PARTS, CHANGES, OTHER, COUNTS, SHARES, FALLS)
 
 def read(draft: str, *, companies: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     """What is shown, and the figures that are said to be unsupported."""
-    shown, pointed = write_draft(draft, Sources(EVIDENCE), "en")
-    report = settle(check_answer(shown, [to_check(one) for one in EVIDENCE]), pointed, shown)
+    sources = Sources(EVIDENCE)
+    shown, pointed = write_draft(draft, sources, "en")
+    differences = compare(shown, pointed, sources, "")
+    report = settle(check_answer(shown, [to_check(one) for one in EVIDENCE]), pointed, shown, differences)
     if companies:
         report = attribute(report, EVIDENCE, companies, missing=False)
     return shown, [one.text for one in report.figures if one.verdict in UNSUPPORTED]

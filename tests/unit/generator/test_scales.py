@@ -74,3 +74,9 @@ def test_a_figure_before_a_comma_has_its_scale() -> None:
 )
 def test_what_a_price_is_of_and_a_name_are_no_scale(unit: str, mended: str) -> None:
     assert mend_scales("It was 2.65.", [ScaledRow(("2.65",), unit)]) == mended
+
+
+def test_a_scale_of_money_is_none_of_people() -> None:
+    rows = [ScaledRow(("164,000",), "Employees ($ in millions)")]
+    assert mend_scales("It had 164,000 employees [1].", rows) == "It had 164,000 employees [1]."
+    assert mend_scales("It paid 164,000 [1].", rows) == "It paid 164,000 million [1]."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quelea_checker.binding import scorer
+from quelea_checker.binding.cells import is_of_other_kind, is_of_other_sign
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.matching.claims import (
     Claim,
@@ -51,10 +52,12 @@ def is_comparable(claim: Claim, fact: Fact) -> bool:
 
 
 def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
-    """Its size, sign and direction are what the claim says."""
+    """Its size, kind, sign and direction are what the claim says."""
     group = evidence.groups[fact.group]
     scale = find_scale(claim, fact)
-    return scale is not None and not is_coincidence(claim, fact, scale) and sign_fits(claim, fact, group.label)
+    if scale is None or is_coincidence(claim, fact, scale) or not sign_fits(claim, fact, group.label):
+        return False
+    return not is_of_other_kind(claim, fact, evidence) and not is_of_other_sign(claim, fact, evidence)
 
 
 def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binder: Binder) -> bool:

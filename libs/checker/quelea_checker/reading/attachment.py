@@ -124,6 +124,13 @@ def is_base(sentence: str, start: int) -> bool:
     return wording.ends_with(_BASE, sentence, start)
 
 
+def is_start_of_move(sentence: str, one: Figure, other: Figure | None) -> bool:
+    """The figure is what something rose or fell from: to `other`, or to one that stands before it."""
+    if other is None:
+        return wording.ends_with(_CAME_FROM, sentence, one.start)
+    return _moves_onto(sentence, one.start, sentence[one.end : other.start])
+
+
 def drop_compared_periods(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
     """Without those that the evidence only compares with, where it names no others: "较2019年增长22%"."""
     if all(wording.ends_with(_COMPARED, sentence, p.start) for p in periods):

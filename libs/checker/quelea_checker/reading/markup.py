@@ -70,6 +70,10 @@ class NormalizedAnswer:
         self._starts = [start - shift for (start, _, _), shift in zip(self._edits, shifts, strict=False)]
         self._shifts = shifts
 
+    def place(self, at: int) -> int:
+        """Where a place of the answer is in `text`."""
+        return at + sum(len(new) - (end - start) for start, end, new in self._edits if end <= at)
+
     def restore(self, report: Report) -> Report:
         """The report with the answer's own offsets and texts."""
         if not self._edits:

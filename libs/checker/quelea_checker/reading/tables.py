@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from quelea_checker.model import Period
+from quelea_checker.reading import units
 from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods
 
@@ -85,7 +86,12 @@ def read_columns(heads: tuple[tuple[str, ...], ...], percents: tuple[bool, ...])
 
 def _without_unit(heads: list[str]) -> list[str]:
     """ "(In millions)" stands over the labels."""
-    return heads[1:] if len(heads) > 1 and _UNIT.match(heads[0]) else heads
+    return heads[1:] if len(heads) > 1 and (_UNIT.match(heads[0]) or _states_unit_alone(heads[0])) else heads
+
+
+def _states_unit_alone(text: str) -> bool:
+    """ "(millions of dollars, unless noted)": a unit, and no time."""
+    return text.startswith(("(", "（")) and bool(units.read_stated_unit(text)[0]) and not find_periods(text)
 
 
 def _spread_over_groups(lines: Sequence[list[str]], texts: list[list[str]]) -> bool:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from quelea_fintext.quantities import CURRENCIES, SCALES
+from quelea_fintext.text import CJK, STOP_WORDS, stem
 
 from quelea_checker.model import ONE
 
@@ -25,14 +26,14 @@ STATEMENT = re.compile(
     r"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK"
     r"|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
     r"|单位[:：是为]?\s{0,8}+(?P<cur7>人民币|美元|港元|港币)?\s{0,8}+(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
-    r"|千)?(?P<cur8>元(?:人民币)?|美元|港元|港币|股|吨|台|人)"
-    r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)?(?P<cur10>元|美元|港元|人|股|吨|台)[)）]"
+    r"|千)?(?P<cur8>元(?:人民币)?|美元|港元|港币|股|吨|台|人|桶|千瓦时)"
+    r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)?(?P<cur10>元|美元|港元|人|股|吨|台|桶|千瓦时)[)）]"
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
     re.IGNORECASE,
 )
 MAY_STATE = re.compile(
     r"thousand|illion|000|单位|[万亿千]元|[万亿千](?:美元|港元)"
-    r"|[(（](?:人民币)?(?:万亿|[十百千]?[亿万]|千)?(?:元|美元|港元|人|股|吨|台)[)）]"
+    r"|[(（](?:人民币)?(?:万亿|[十百千]?[亿万]|千)?(?:元|美元|港元|人|股|吨|台|桶|千瓦时)[)）]"
     r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
     re.IGNORECASE,
 )
@@ -55,6 +56,8 @@ _MAY_BE_PER = re.compile(
 _PERCENT = re.compile(
     r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE
 )
+_COUNTED = re.compile(r"(?:\s?\[\d{1,3}(?:,\s?\d{1,3})*\])*\s?([a-z]{3,20}s|people)\b(?!')")
+_COUNTED_HAN = re.compile(r"(?:\s?\[\d{1,3}\])*\s?(人次|人(?!民币|均)|[名家户位台辆套座艘])")
 _NAMED_RATE = re.compile(r"\d\s?[%％]")
 """Of "3.20% notes due 2026": part of a name, no unit of the row."""
 _RATE = re.compile(
@@ -116,6 +119,24 @@ def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
         if value not in scales:
             scales.append(value)
     return tuple(scales), currency
+
+
+def find_counted(text: str, end: int) -> str | None:
+    """What is counted behind a figure that ends there: a plural, "employees", or a measure word, 名; None: nothing.
+
+    Names of currencies and words that only look like plurals are none.
+    """
+    if CJK.search(text):
+        match = _COUNTED_HAN.match(text, end)
+        return match[1] if match else None
+    match = _COUNTED.match(text, end)
+    word = match[1] if match else ""
+    return None if not word or word in STOP_WORDS or word in CURRENCIES or stem(word) == word else word
+
+
+def counts_shares(label: str) -> bool:
+    """A row of so many shares, by its label."""
+    return bool(_OF_SHARES.search(label))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ _SPENT = (
     r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|回撤|税|负数"
 )
 _NEGATIVE = re.compile("|".join(down for _, down in _AXES.values()) + f"|{_SPENT}")
+_SPENDING = re.compile(_SPENT)
 _PAID = re.compile(
     r"^\W*(?:payments?|purchases?|repayments?|principal repayments?|repurchases?|dividends? paid|cash paid"
     r"|acquisitions?"
@@ -154,6 +155,28 @@ def find_direction(text: str, start: int, end: int) -> int:
     return before or (after if len(text[end:last]) < _BEHIND else 0)
 
 
+_WAY_REACH = 40
+_WAY = re.compile(
+    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
+    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
+    re.IGNORECASE,
+)
+_THAN = re.compile(
+    r"(?:\s?\[\d{1,3}\]){0,6} ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE
+)
+
+
+def find_direction_beside(text: str, start: int, end: int) -> int:
+    """1 where the word right beside text[start:end] says that it rose, -1 that it fell: "fell by", "% more than"."""
+    before = _WAY.search(text, max(0, start - _WAY_REACH), start)
+    behind = _THAN.match(text, end)
+    return _way_of(before and (before[1] or before[2])) or _way_of(behind and behind[1])
+
+
+def _way_of(word: str | None) -> int:
+    return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
+
+
 def find_level_sign(text: str) -> int:
     """-1 where the last words of a text name what is counted as negative, "net loss", 净流出; 1 of a gain, else 0.
 
@@ -167,6 +190,11 @@ def find_level_sign(text: str) -> int:
 def is_negative(text: str) -> bool:
     """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
     return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
+
+
+def is_spent(text: str) -> bool:
+    """It speaks of what is spent, or owed: of such rows a minus is the bookkeeper's."""
+    return bool(_SPENDING.search(lower(text)))
 
 
 _COMPOUND = re.compile(r"\bcompound(?:ed)?\b|\bcagr\b|复合|\bannuali[sz]ed (?:growth )?rate\b", re.IGNORECASE)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from quelea_fintext.text import language_of
 
+from quelea_checker.binding.cells import find_moves, moves_otherwise
 from quelea_checker.binding.exchanges import find_exchanged
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.binding.support import find_supporting_facts, is_contradicted
@@ -37,7 +38,7 @@ _OTHERS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _Sources:
+class Sources:
     """What a sentence is checked against.
 
     Attributes:
@@ -53,6 +54,13 @@ class _Sources:
     binder: Binder
     owners: Owners
     budget: Budget
+
+    @classmethod
+    def of(cls, passages: Sequence[CheckPassage], asked: str, evidence: Evidence | None = None) -> Sources:
+        """Of passages, which `evidence` has read already."""
+        evidence = evidence or Evidence(passages)
+        binder = Binder(evidence.groups, evidence.by_term, evidence.titles)
+        return cls(asked, evidence, binder, Owners(passages), Budget())
 
 
 def check_answer(
@@ -77,16 +85,9 @@ def check_answer(
 def _check_plain(
     answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapping[str, Sequence[Near]]
 ) -> Report:
-    evidence = Evidence(passages)
-    binder = Binder(evidence.groups, evidence.by_term, evidence.titles)
-    sources = _Sources(asked, evidence, binder, Owners(passages), Budget())
-    leads = Leads(plain(answer))
-    every: list[AnswerSentence] = []
-    unit = ""
-    for start, end in sentences.split_sentences(plain(answer)):
-        every.append(_read_sentence(answer, start, end, leads.of(start), unit))
-        if not every[-1].figures and any(find_statements(every[-1].text)):
-            unit = every[-1].text  # "Amounts are in millions."
+    sources = Sources.of(passages, asked)
+    evidence = sources.evidence
+    every = read_sentences(answer)
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
     for said in every:
@@ -96,6 +97,18 @@ def _check_plain(
     kinds = [[figure.kind for figure in said.figures] for said in every]
     verdicts, markers = sentence_verdicts.judge(answer, every, by_sentence, kinds, evidence, near)
     return Report(tuple(verdicts), tuple(checked), markers)
+
+
+def read_sentences(answer: str) -> list[AnswerSentence]:
+    """The sentences of a plain answer, with their figures."""
+    leads = Leads(plain(answer))
+    every: list[AnswerSentence] = []
+    unit = ""
+    for start, end in sentences.split_sentences(plain(answer)):
+        every.append(_read_sentence(answer, start, end, leads.of(start), unit))
+        if not every[-1].figures and any(find_statements(every[-1].text)):
+            unit = every[-1].text  # "Amounts are in millions."
+    return every
 
 
 def _read_sentence(answer: str, start: int, end: int, lead: Lead, unit: str) -> AnswerSentence:
@@ -111,9 +124,9 @@ def _read_sentence(answer: str, start: int, end: int, lead: Lead, unit: str) -> 
     return AnswerSentence(start, end, text, figures, marks, lead)
 
 
-def _check_figures(said: AnswerSentence, sources: _Sources) -> list[CheckedFigure]:
+def _check_figures(said: AnswerSentence, sources: Sources) -> list[CheckedFigure]:
     """Its figures with their verdicts."""
-    claims = _claims(said, sources)
+    claims = read_claims(said, sources)
     cited = {number for number, _, _ in said.marks}
     matched_facts: dict[int, list[Fact]] = {}
     found = []
@@ -132,6 +145,7 @@ def _check_figures(said: AnswerSentence, sources: _Sources) -> list[CheckedFigur
         found.append(blank if spent else _check_amount(claim, blank, cited, sources, facts))
     found = [_check_by_chance(f, claims.get(f.start - said.start), matched_facts, sources) for f in found]
     swapped = set(find_exchanged(claims, matched_facts, sources.binder)) if len(matched_facts) > 1 else set()
+    swapped |= set(find_moved_otherwise(said, claims, matched_facts, sources.evidence))
     found = [
         replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start - said.start in swapped else f
         for f in found
@@ -143,8 +157,23 @@ def _check_figures(said: AnswerSentence, sources: _Sources) -> list[CheckedFigur
     ]
 
 
+def find_moved_otherwise(
+    said: AnswerSentence, claims: Mapping[int, Claim], cells: Mapping[int, Sequence[Fact]], evidence: Evidence
+) -> Iterator[int]:
+    """Starts of the later figure of each move, "rose to 5 from 4", that went the other way.
+
+    Args:
+        cells: By the start of a figure, the facts that it may be.
+    """
+    for new, old, way in find_moves(plain(said.text), [claim.figure for claim in claims.values()]):
+        later, earlier = cells.get(new.start, ()), cells.get(old.start, ())
+        pairs: list[tuple[Fact, Fact] | None] = [(a, b) for a in later for b in earlier if a.table == b.table]
+        if all(moves_otherwise(claims[new.start], claims[old.start], pair, way, evidence) for pair in pairs or [None]):
+            yield new.start
+
+
 def _check_contradicted(
-    checked: CheckedFigure, claim: Claim | None, sources: _Sources, *, swapped: bool
+    checked: CheckedFigure, claim: Claim | None, sources: Sources, *, swapped: bool
 ) -> CheckedFigure:
     """A figure that was not found is contradicted where the evidence says otherwise."""
     if checked.verdict != "not_found":
@@ -153,7 +182,7 @@ def _check_contradicted(
     return replace(checked, verdict="contradicted") if otherwise else checked
 
 
-def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
+def read_claims(said: AnswerSentence, sources: Sources) -> dict[int, Claim]:
     """By the start of each amount of a sentence, what is said of it."""
     sentence, question = plain(said.text), sources.question
     amounts = [figure for figure in said.figures if figure.period is None]
@@ -194,7 +223,7 @@ def _check_by_chance(
     checked: CheckedFigure,
     claim: Claim | None,
     matched_facts: Mapping[int, Sequence[Fact]],
-    sources: _Sources,
+    sources: Sources,
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
     if checked.verdict != "not_found" or claim is None or claim.is_compound or sources.budget.sought < 0:
@@ -216,7 +245,7 @@ def _check_amount(
     claim: Claim,
     blank: CheckedFigure,
     cited: set[int],
-    sources: _Sources,
+    sources: Sources,
     matched_facts: list[Fact],
 ) -> CheckedFigure:
     """The verdict; `matched_facts` takes the facts that the figure is."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
+from quelea_checker.model import CheckPassage
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 from quelea_checker.reading.sentences import plain, split_sentences
@@ -60,8 +61,8 @@ class Source:
         change: It stands in a column of changes.
         falls: That column has decreases alone, which it prints without a sign.
         date: (year, month, day) at which its column ends, 0 where not known.
-        part: The heading over its row: "AWS" over "Operating income".
-        parts: Of rows of the same table with the same label, the other headings.
+        facts: The cells that it may be, as the checker has read them: those of its passage with its number, that
+            whose words are most like the draft's first.
     """
 
     value: Decimal
@@ -75,15 +76,7 @@ class Source:
     change: bool = False
     falls: bool = False
     date: tuple[int, int, int] = (0, 0, 0)
-    part: str = ""
-    parts: tuple[str, ...] = ()
-
-    def is_of_another(self, said: str) -> bool:
-        """The words name another part that the table has the same row of, and not this one."""
-        terms = content_terms(said)
-        own = content_terms(self.part)
-        others = [content_terms(part) - own for part in self.parts]
-        return bool(own) and not own & terms and any(other and other <= terms for other in others)
+    facts: tuple[Fact, ...] = ()
 
     @property
     def row(self) -> tuple[int, int]:
@@ -155,12 +148,13 @@ class Sources:
         text = mend_number(mended.text, pointer.number)
         if text != mended.text:
             self._mended[number] = mended = replace(passage, text=text)
-            self._facts[number] = _facts_of([mended]).get(1, [])
+            self._facts[number] = _facts_of(Evidence([to_check(mended)])).get(1, [])
         if mended is passage:
             return None
         found = self._printed(pointer, number, wanted, rate, mended)
         if found is None:
             return None
+        found = replace(found, facts=())  # they are of the mended text alone
         # A blank that was taken out of the number stands behind it: the passage's own number ends one place later.
         end = found.operand.end - passage.start
         missing = int(passage.text[end : end + 1].isdigit() and mended.text[end] == " ")
@@ -190,9 +184,19 @@ class Sources:
         return found
 
     @cached_property
+    def to_check(self) -> tuple[CheckPassage, ...]:
+        """The passages as the checker reads them."""
+        return tuple(to_check(passage) for passage in self._passages)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What they say: `Source.facts` are of it."""
+        return Evidence(self.to_check)
+
+    @cached_property
     def _facts(self) -> dict[int, list[_Printed]]:
         """By number of the passage: the figures in it, each with the number as it is printed."""
-        return _facts_of(self._passages)
+        return _facts_of(self.evidence)
 
     def _stated(self, pointer: Pointer, number: int) -> Source | None:
         """A fact that the question asks for, by its cell."""
@@ -271,8 +275,7 @@ class Sources:
             change=fact.change,
             falls=fact.change and bool(_FALLS.search(fact.words)) and not _MAY_RISE.search(fact.words),
             date=fact.latest_date,
-            part=chosen.part,
-            parts=chosen.parts,
+            facts=(fact, *(one.fact for one in alike if one.fact is not fact)),
         )
 
 
@@ -283,8 +286,6 @@ class _Printed:
     number: Decimal
     fact: Fact
     label: str
-    part: str = ""
-    parts: tuple[str, ...] = ()
 
 
 def mend_number(text: str, number: Decimal) -> str:
@@ -303,20 +304,12 @@ def mend_number(text: str, number: Decimal) -> str:
     return re.sub(rf"(?<![\d.,，]){pattern}(?![.,，]?\d)", join, text)
 
 
-def _facts_of(passages: Sequence[Passage]) -> dict[int, list[_Printed]]:
+def _facts_of(evidence: Evidence) -> dict[int, list[_Printed]]:
     found: dict[int, list[_Printed]] = {}
-    evidence = Evidence([to_check(passage) for passage in passages])
-    parts: dict[tuple[int, frozenset[str]], dict[str, None]] = {}
-    for group in evidence.groups:
-        if group.table >= 0:
-            parts.setdefault((group.table, group.name), {})[group.section] = None
     for fact in evidence.facts:
         if match := _NUMBER.search(fact.figure.text):
-            group = evidence.groups[fact.group]
-            label = _shorten(group.label or fact.words)
-            others = tuple(part for part in parts.get((group.table, group.name), ()) if part != group.section)
-            one = _Printed(_decimal(match[0]), fact, label, group.section, others)
-            found.setdefault(fact.passage + 1, []).append(one)
+            label = _shorten(evidence.groups[fact.group].label or fact.words)
+            found.setdefault(fact.passage + 1, []).append(_Printed(_decimal(match[0]), fact, label))
     return found
 
 

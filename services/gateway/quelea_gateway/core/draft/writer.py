@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
+from quelea_checker.reading.facts import Fact
 from quelea_checker.reading.wording import find_direction, find_level_sign, is_negative
 from quelea_fintext.amount_format import SCALE_WORDS, write_amount
 from quelea_fintext.quantities import SCALES
@@ -89,8 +90,9 @@ class DraftFigure:
         figure: As an answer carries it; None: it came to nothing, and the text says so.
         formula: "= (81,797 − 82,959) / 82,959"; empty of what is printed so.
         quotes: Of the operands, one for each marker.
-        moved: 1 of a change upwards, -1 of one downwards, as its columns tell; 0 where they do not.
-        elsewhere: It is of another part of the company than the sentence names.
+        moved: 1 of a change upwards, -1 of one downwards, of a column of changes; else 0.
+        cells: Of each operand the cells that it may be.
+        is_change: It is the difference of two figures, or their growth.
     """
 
     said: str
@@ -101,7 +103,8 @@ class DraftFigure:
     formula: str = ""
     quotes: tuple[Quote, ...] = ()
     moved: int = 0
-    elsewhere: bool = False
+    cells: tuple[tuple[Fact, ...], ...] = ()
+    is_change: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -245,7 +248,8 @@ class DraftWriter:
                 formula=f"= {printed}" if printed else "",
                 quotes=quotes,
                 moved=_moved(group, sources),
-                elsewhere=bool(formula) and all(one.is_of_another(context) for one in sources),
+                cells=tuple(one.facts for one in sources),
+                is_change=_is_change(group.expression),
             )
         )
         self._show(f"{said}{space}{markers}", shown)
@@ -346,20 +350,11 @@ def write_draft(text: str, sources: Sources, language: str) -> tuple[str, tuple[
 
 
 def _moved(group: Group, sources: Sequence[Source]) -> int:
-    """Which way a figure went that is a change: of a column of changes, or of two times of one row."""
-    if any(is_negative(one.operand.label) or one.value <= 0 for one in sources if len(sources) > 1 or not one.change):
+    """Which way a figure of a column of changes went."""
+    one = sources[0]
+    if not group.pointer or not one.change or is_negative(one.operand.label):
         return 0
-    if group.pointer:
-        one = sources[0]
-        if not one.change or is_negative(one.operand.label):
-            return 0
-        return int(one.value.compare(Decimal(0))) * (-1 if one.falls else 1)
-    if len(sources) != 2 or sources[0].row != sources[1].row or 0 in (sources[0].date[0], sources[1].date[0]):
-        return 0
-    old, new = sorted(sources, key=lambda one: one.date)
-    if old.date == new.date or not _is_change(group.expression):
-        return 0
-    return 1 if new.value > old.value else -1
+    return int(one.value.compare(Decimal(0))) * (-1 if one.falls else 1)
 
 
 def _is_change(expression: Expression) -> bool:

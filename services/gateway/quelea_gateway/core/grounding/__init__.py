@@ -5,7 +5,7 @@ from __future__ import annotations
 from quelea_gateway.core.grounding.company_attribution import attribute
 from quelea_gateway.core.grounding.ground import Grounded, Placed, ground, opened_by
 from quelea_gateway.core.grounding.markers import Mark, marks, tidy
-from quelea_gateway.core.grounding.pointed_figures import find_asked, settle
+from quelea_gateway.core.grounding.pointed_figures import compare, find_asked, settle
 from quelea_gateway.core.grounding.quotes import Region, find_quotations, find_quotes, only_quoted, report_of_quotes
 from quelea_gateway.core.grounding.stated_figures import report_of_figures
 
@@ -15,6 +15,7 @@ __all__ = [
     "Placed",
     "Region",
     "attribute",
+    "compare",
     "find_asked",
     "find_quotations",
     "find_quotes",

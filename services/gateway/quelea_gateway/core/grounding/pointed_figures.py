@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from types import MappingProxyType
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.model import FigureVerdict
 from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.attachment import is_base
 from quelea_checker.reading.facts import content_terms
-from quelea_checker.reading.wording import find_direction, says_compound
+from quelea_checker.reading.wording import find_direction_beside, says_compound
+from quelea_checker.verdicts.pointed import PointedFigure, find_differences
 
 from quelea_gateway.core.answers.evidence import figures_of
 from quelea_gateway.core.answers.numbers import find_numbers
-from quelea_gateway.core.draft import DraftFigure
+from quelea_gateway.core.draft import DraftFigure, Sources
 from quelea_gateway.core.grounding.stated_figures import SCALES, is_value
 from quelea_gateway.core.model import AnswerFigure, Figure, Operand, Passage, Quote
 
@@ -24,16 +26,21 @@ _SLOT = re.compile(r"\{(\d+)\}")
 _RATES = frozenset({"percent", "points", "times", "days"})
 _RATE = re.compile(r"[%％]|percent|points?\b|times\b|days\b|[倍天]|百分点", re.IGNORECASE)
 _LEAST_DIGITS = 3
-_WAY_REACH = 40
-_WAY = re.compile(
-    r"\b([A-Za-z]+)(?: (?:by|of))?(?: (?:about|some|nearly|roughly|approximately|another))? ?$"
-    r"|(下降|上升|增长|减少|增加|下滑|提高)了?约?$",
-    re.IGNORECASE,
-)
-_THAN = re.compile(r" ?((?:more|higher|lower|less) than (?:in|the|that|a year|last))", re.IGNORECASE)
 
 
-def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
+def compare(text: str, pointed: Sequence[DraftFigure], sources: Sources, question: str) -> dict[int, str]:
+    """By the start of a draft's figure, in what its sentence differs from its cells: "time", "row", "kind", …"""
+    known = [
+        PointedFigure(one.start, one.end, one.cells, bool(one.formula), one.is_change)
+        for one in pointed
+        if one.figure and one.cells and all(one.cells)
+    ]
+    return find_differences(text, known, sources.to_check, sources.evidence, question) if known else {}
+
+
+def settle(
+    report: Report, pointed: Sequence[DraftFigure], text: str, differences: Mapping[int, str] = MappingProxyType({})
+) -> Report:
     """The report with the verdicts on figures that a draft pointed at.
 
     One that is printed is supported, one that was computed is derived, one that came to nothing is not found. A printed
@@ -44,6 +51,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         report: The checker's, on this text.
         pointed: The draft's figures, with their places in it.
         text: The answer.
+        differences: What compare() found: the evidence contradicts such a figure.
     """
     if not pointed:
         return report
@@ -61,7 +69,7 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
             one = replace(one, figure=None, formula="")  # noqa: PLW2901  # a year's growth, called compound
         figures = [f for f in figures if f not in same]
         checked = _to_checked_figure(one, text, same)
-        if one.elsewhere or one.moved * _said_to_move(text, one) < 0:
+        if one.start in differences or one.moved * find_direction_beside(text, one.start, one.end) < 0:
             checked = replace(checked, verdict="contradicted", passage=None, passages=(), formula="")
         figures.append(checked)
     figures.sort(key=lambda figure: figure.start)
@@ -77,17 +85,6 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         ),
     )
     return Report(tuple(sentences), tuple(figures), markers)
-
-
-def _said_to_move(text: str, one: DraftFigure) -> int:
-    """1 where the word beside the figure says that it rose, -1 that it fell: "fell by", "% more than"."""
-    before = _WAY.search(text, max(0, one.start - _WAY_REACH), one.start)
-    behind = _THAN.match(text, one.behind)
-    return _way(before and (before[1] or before[2])) or _way(behind and behind[1])
-
-
-def _way(word: str | None) -> int:
-    return find_direction(f"{word} 0", len(word) + 1, len(word) + 2) if word else 0
 
 
 def _is_base_from_its_row(

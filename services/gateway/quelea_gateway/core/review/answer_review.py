@@ -18,6 +18,7 @@ from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_d
 from quelea_gateway.core.grounding import (
     Grounded,
     attribute,
+    compare,
     find_asked,
     find_quotations,
     find_quotes,
@@ -197,7 +198,8 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
                 raise
             return _pass_unchecked(text, written, basis, error, pointed)
     if not exact:
-        report = settle(report, [*pointed, *find_asked(report, basis.figures, basis.evidence)], text)
+        differences = compare(text, pointed, basis.sources, basis.question)
+        report = settle(report, [*pointed, *find_asked(report, basis.figures, basis.evidence)], text, differences)
         report = attribute(report, basis.evidence, basis.companies, missing=basis.company_missing)
     sources = [passage.text for passage in basis.evidence]
     verbatim = find_quotations(text, basis.evidence) if by == "checker" else ()
