@@ -314,7 +314,7 @@ def test_the_head_of_every_printed_page_is_no_tables_title(parse_it: Parse) -> N
     running = "<p>北岸船务股份有限公司2031年年度报告全文</p>"
     facts = read(
         parse_it,
-        running * 20,
+        running * 5,
         "<p>主要子公司情况</p>",
         running,
         "<p>单位：元</p>",

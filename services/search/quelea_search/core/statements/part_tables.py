@@ -23,7 +23,7 @@ _STRAY_LINES = 1
 _YEAR = re.compile(r"((?:19|20)\d\d)\s*年?(?:度)?")
 _UNITS_REACH = 8
 """Lines of text after which a line of units says nothing of a table any more."""
-_RUNNING = 20
+_RUNNING = 5
 """Times that a line stands in a report which every printed page has; a title is not said so often."""
 _LEAST_PLACED = 2
 """Rows without a gap by which the places of columns are known."""
