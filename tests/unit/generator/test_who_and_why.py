@@ -41,6 +41,24 @@ def test_the_companys_own_officer_comes_before_one_of_another_company() -> None:
     assert ask("北岸船务的副董事长是谁？", CAREER, ELSEWHERE, OFFICERS)[0].text.startswith("王海")
 
 
+PLEDGED = "报告期内，公司及控股股东、实际控制人诚信状况良好，不存在未履行法院生效判决等情况。"
+BOUGHT = "控股股东北岸投资计划自2031年12月10日起十二个月内增持本公司股份，增持金额不少于25亿元。"
+CONTROLS = (
+    "实际控制人姓名\t与实际控制人关系\t国籍\t是否取得其他国家或地区居留权\n"
+    "李山\t本人\t中国\t否\n王海\t一致行动\t中国\t否"
+)
+
+
+def test_who_controls_a_company_is_read_where_it_is_said() -> None:
+    told = "本公司控股股东、实际控制人为北岸投资集团。该集团成立于1995年10月4日。"
+    first = ask("北岸船务的控股股东是谁？", BOUGHT, PLEDGED, told)[0]
+    assert first.text.startswith("本公司控股股东、实际控制人为北岸投资集团")
+    assert ask("北岸船务的实际控制人是谁？", PLEDGED, BOUGHT, CONTROLS)[0].text.startswith("李山\t本人")
+    nobody = "3 公司不存在控股股东情况的特别说明\n√适用 □不适用\n本公司股权结构较为分散，不存在控股股东。"
+    assert ask("北岸船务的控股股东是谁？", PLEDGED, nobody)[0].text.endswith("不存在控股股东。")
+    assert "不存在控股股东情况" not in ask("北岸船务的控股股东是谁？", PLEDGED, nobody)[0].text
+
+
 @pytest.mark.parametrize(
     ("question", "office"),
     [

@@ -295,3 +295,29 @@ def test_what_is_counted_needs_its_unit(parse_it: Parse) -> None:
     assert [one.unit for one in weighed] == ["吨", "吨"]
     with_unit = one_table(parse_it, ["产品", "产量（千米）", "销量"], row)
     assert [(one.column, one.unit) for one in with_unit] == [("产量", "千米")]
+
+
+def test_an_empty_cell_keeps_the_others_under_their_columns(parse_it: Parse) -> None:
+    facts = one_table(
+        parse_it,
+        ["公司名称", "总资产", "营业收入", "净利润"],
+        ["北岸船坞有限公司", "900.00", "600.00", "40.00"],
+        ["南岸缆绳有限公司", "300.00", "200.00", "-7.00"],
+        ["中洲研究院有限公司", "100.00", "", "-3.00"],
+        title="主要子公司情况",
+    )
+    assert told(facts, "中洲研究院有限公司") == {"总资产": ("100.00", "CNY"), "净利润": ("-3.00", "CNY")}
+    assert len(facts) == 8
+
+
+def test_the_head_of_every_printed_page_is_no_tables_title(parse_it: Parse) -> None:
+    running = "<p>北岸船务股份有限公司2031年年度报告全文</p>"
+    facts = read(
+        parse_it,
+        running * 5,
+        "<p>主要子公司情况</p>",
+        running,
+        "<p>单位：元</p>",
+        table(["公司名称", "净利润"], ["北岸船坞有限公司", "40.00"], ["南岸缆绳有限公司", "30.00"]),
+    )
+    assert {one.group for one in facts} == {"主要子公司情况 公司名称"}

@@ -199,18 +199,38 @@ def test_a_chinese_statement_goes_on_over_a_page(parse_it: Parse) -> None:
     assert {fact.unit for fact in facts} == {"CNY"}
 
 
-def test_rows_with_fewer_figures_than_columns_are_left_out(parse_it: Parse) -> None:
+def test_rows_with_fewer_figures_than_columns_are_told_by_their_place_or_left_out(parse_it: Parse) -> None:
     rows = [
         ["December 31,", "2031", "2030"],
         ["Cash and cash equivalents", "10", "9"],
-        ["Goodwill", "7", ""],
+        ["Goodwill", "", "7"],
+        ["Land", "7"],  # a row that is too short may have lost either
         ["Inventories", "4", "3"],
         ["Total assets", "21", "12"],
         ["Accounts payable", "4", "3"],
     ]
     facts = read(parse_it, page("CONSOLIDATED BALANCE SHEET", table(rows)), period=YEAR)
-    assert "Goodwill" not in {fact.label for fact in facts}
-    assert len(facts) == 8
+    assert [(fact.period.end.year, fact.value) for fact in facts if fact.label == "Goodwill"] == [(2030, 7)]
+    assert "Land" not in {fact.label for fact in facts}
+    assert len(facts) == 9
+
+
+def test_a_cell_that_spans_rows_or_columns_keeps_its_place(parse_it: Parse) -> None:
+    head = "<tr><td rowspan='2'>December 31,</td><td colspan='4'>(in millions)</td></tr>"
+    head += "<tr><td colspan='2'>2031</td><td colspan='2'>2030</td></tr>"
+    rows = [
+        ("Cash and cash equivalents", "$", "10", "$", "9"),
+        ("Goodwill", "", "", "", "7"),
+        ("Inventories", "", "4", "", "3"),
+        ("Total assets", "$", "14", "$", "19"),
+        ("Accounts payable", "", "4", "", "3"),
+    ]
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    facts = read(parse_it, page("CONSOLIDATED BALANCE SHEET", f"<table>{head}{body}</table>"), period=YEAR)
+    told = {(fact.label, fact.period.end.year): fact.value for fact in facts}
+    assert told["Goodwill", 2030] == 7_000_000
+    assert ("Goodwill", 2031) not in told
+    assert told["Total assets", 2031] == 14_000_000
 
 
 def test_a_column_of_changes_makes_no_facts(parse_it: Parse) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
@@ -45,6 +45,11 @@ _WEB_MARKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     }
 )
 _FRAMED = ("div", "ul", "section", "table")
+_MOST_GRID = 300
+"""Columns of a table with which it still is told which cell stands under which."""
+_SPAN_DIGITS = 4
+_GAP = 0.5
+"""Between columns that stand side by side, in columns."""
 _MOST_ROWS = 150
 """Rows of tables from which on a page is a filing."""
 _FRAME = re.compile(
@@ -305,16 +310,61 @@ class _Walk:
 
 def _table(element: Any) -> Iterator[Block]:
     rows: list[list[str]] = []
+    grid = _Grid()
     heads = 0
     for line in element.iter("tr"):
         cells = [cell for cell in line if isinstance(cell.tag, str) and cell.tag.lower() in ("td", "th")]
         if cells and heads == len(rows) and all(cell.tag.lower() == "th" for cell in cells):
             heads += 1
         rows.append([_cell(cell) for cell in cells])
+        grid.add(cells)
     caption = element.find("caption")
     if caption is not None and clean(" ".join(caption.itertext())):
         yield Block(LineKind.HEAD, " ".join(caption.itertext()))
-    yield from table(rows, heads)
+    yield from table(rows, heads, extents=grid.extents)
+
+
+class _Grid:
+    """Which columns of a table its cells take."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[list[tuple[float, float]], int]] = []
+        """The extents of each row's cells, and the column after the last."""
+        self._taken: dict[int, int] = {}
+        """For each column how many more rows a cell from above takes."""
+
+    @property
+    def extents(self) -> list[Sequence[tuple[float, float]]]:
+        """Of each row's cells; none of a row that ends before others do: it may have lost a cell anywhere."""
+        width = max((end for _, end in self._rows), default=0)
+        return [found if end == width else () for found, end in self._rows]
+
+    def add(self, cells: Sequence[Any]) -> None:
+        """The next row."""
+        found: list[tuple[float, float]] = []
+        begun: dict[int, int] = {}
+        at = self._free(0)
+        for cell in cells:
+            width = _span(cell, "colspan")
+            if at + width > _MOST_GRID:
+                self._rows.append(([], 0))
+                return
+            found.append((at, at + width - _GAP))
+            begun |= dict.fromkeys(range(at, at + width), _span(cell, "rowspan"))
+            at = self._free(at + width)
+        for column in {*self._taken, *begun}:
+            self._taken[column] = begun.get(column, self._taken.get(column, 0)) - 1
+        self._rows.append((found, at))
+
+    def _free(self, at: int) -> int:
+        while self._taken.get(at, 0) > 0:
+            at += 1
+        return at
+
+
+def _span(cell: Any, name: str) -> int:
+    said = (cell.get(name) or "").strip()
+    return max(int(said), 1) if said.isascii() and said.isdecimal() and len(said) <= _SPAN_DIGITS else 1
 
 
 def _cell(cell: Any) -> str:

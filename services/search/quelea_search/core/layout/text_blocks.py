@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import repeat
 
 from quelea_search.core.layout.headings import decimal_level, numbered_level
 from quelea_search.core.layout.page_assembly import Block, row
@@ -38,32 +40,45 @@ def paragraph(text: str) -> Block:
     return Block(LineKind.HEADING, said, level) if level else Block(LineKind.TEXT, said)
 
 
-def table(rows: Iterable[Sequence[str]], header_rows: int = 0, *, keep_empty: bool = False) -> list[Block]:
+Extent = tuple[float, float]
+
+
+def table(
+    rows: Iterable[Sequence[str]],
+    header_rows: int = 0,
+    *,
+    keep_empty: bool = False,
+    extents: Iterable[Sequence[Extent]] | None = None,
+) -> list[Block]:
     """Rows of cells as blocks: leading rows without figures are what stands above the table.
 
     Args:
         header_rows: How many leading rows are marked as header by the format itself.
         keep_empty: Keep empty cells, so that columns stay in place; else they are dropped, and currency signs and
             closing brackets that have cells of their own join their figure.
+        extents: Of each row where its cells begin and end across the table, nothing of a row of which that is not
+            known: with empty cells dropped nothing else says under which column a figure stands.
     """
     cleaned = [[clean_cell(cell) for cell in cells] for cells in rows]
-    held = [cells if keep_empty else _join_cells(cells) for cells in cleaned]
-    held = [cells for cells in held if any(cells)]
+    placed = zip(cleaned, extents or repeat(()), strict=False)
+    whole = [(cells, at) if keep_empty else _join_cells(cells, at) for cells, at in placed]
+    whole = [(cells, at) for cells, at in whole if any(cells)]
+    held = [cells for cells, _ in whole]
     if not held:
         return []
     if max(len([cell for cell in cells if cell]) for cells in held) <= 1:
         return [paragraph(next(cell for cell in cells if cell)) for cells in held]
     blocks: list[Block] = []
     above = True
-    for position, cells in enumerate(held):
+    for position, (cells, at) in enumerate(whole):
         words = [cell for cell in cells if cell]
         head = position < header_rows or numbers_in(words) == 0 or _is_head(words)
         above = above and head and position < max(header_rows, 6)
         if above and position >= max(header_rows, 1) and not _goes_on_above(words, position, held):
             above = False
-        blocks.append(Block(LineKind.HEAD if above else LineKind.ROW, row(cells)))
+        blocks.append(Block(LineKind.HEAD if above else LineKind.ROW, row(cells), extents=tuple(at)))
     if all(block.kind is LineKind.HEAD for block in blocks):
-        blocks = [blocks[0], *(Block(LineKind.ROW, block.text) for block in blocks[1:])]
+        blocks = [blocks[0], *(replace(block, kind=LineKind.ROW) for block in blocks[1:])]
     return blocks
 
 
@@ -77,9 +92,10 @@ def _goes_on_above(words: Sequence[str], position: int, rows: Sequence[Sequence[
     return len(before) == 1 or all(is_period(word) or is_units(word) for word in words)
 
 
-def _join_cells(cells: Sequence[str]) -> list[str]:
+def _join_cells(cells: Sequence[str], extents: Sequence[Extent]) -> tuple[list[str], Sequence[Extent]]:
     out: list[str] = []
-    for cell in cells:
+    at: list[Extent] = []
+    for cell, extent in zip(cells, extents or repeat((0.0, 0.0)), strict=False):
         if not cell:
             continue
         if out and out[-1] in _CURRENCY:
@@ -88,7 +104,10 @@ def _join_cells(cells: Sequence[str]) -> list[str]:
             out[-1] += cell
         else:
             out.append(cell)
-    return out
+            at.append(extent)
+            continue
+        at[-1] = (at[-1][0], extent[1])
+    return out, at if extents else ()
 
 
 def plain(lines: Sequence[str], wrap: tuple[int, int] | None = None) -> list[Block]:

@@ -104,7 +104,7 @@ def _named(columns: Sequence[_Column], table: PartTable) -> list[_Column]:
 
 
 def _summed(table: PartTable) -> str:
-    """What the rows sum up to: "营业收入" of the row "营业收入合计"; empty where the table has no such row, or several."""
+    """What the rows sum up to: "营业收入" of the row "营业收入合计"; empty where there is no such row, or several."""
     found = [said("summed").search(bare(row.cells[0].text)[0]) for _, row in table.rows]
     names = {one["name"] for one in found if one and is_measure(one["name"])}
     return names.pop() if len(names) == 1 else ""

@@ -23,6 +23,8 @@ _STRAY_LINES = 1
 _YEAR = re.compile(r"((?:19|20)\d\d)\s*年?(?:度)?")
 _UNITS_REACH = 8
 """Lines of text after which a line of units says nothing of a table any more."""
+_RUNNING = 5
+"""Times that a line stands in a report which every printed page has; a title is not said so often."""
 _LEAST_PLACED = 2
 """Rows without a gap by which the places of columns are known."""
 
@@ -49,14 +51,28 @@ class PartTable:
 def part_tables(pages: Sequence[Page]) -> Iterator[PartTable]:
     """Every table with a head; it goes on over a page's end and a stray line."""
     held = _Held()
+    running = _running_lines(pages)
     for number, page in enumerate(pages, start=1):
         for line in page.lines:
             text = page.text[line.start : line.end]
+            if text in running:
+                continue
             if line.kind in (LineKind.ROW, LineKind.HEAD):
                 yield from held.take_row(row_of(page, line, number))
             else:
                 yield from held.take_text(text, is_heading=line.kind is LineKind.HEADING)
     yield from held.end()
+
+
+def _running_lines(pages: Sequence[Page]) -> frozenset[str]:
+    """Heads and feet of printed pages: outside of tables, and there very often."""
+    said = Counter(
+        page.text[line.start : line.end]
+        for page in pages
+        for line in page.lines
+        if line.kind not in (LineKind.ROW, LineKind.HEAD)
+    )
+    return frozenset(text for text, times in said.items() if times >= _RUNNING and not is_units(text))
 
 
 class _Held:
