@@ -86,6 +86,14 @@ def ask(question: str, *evidence: Evidence, incomplete: bool = False) -> tuple[l
             "21,213 / 81,797 = 25.9% (rounded to one decimal; three months ended March 30, 2024; in millions)",
         ),
         (
+            "What was the percentage of Services in total net sales at Norbert Mills in Q3 2024?",
+            "21,213 / 81,797 = 25.9% (rounded to one decimal; three months ended March 30, 2024; in millions)",
+        ),
+        (
+            "How quickly did R&D expenses of Norbert Mills grow in Q3 2024?",
+            "(7,442 − 6,797) / 6,797 = 9.49% (rounded to two decimals)",
+        ),
+        (
             "What was the sum of Goods and Services net sales at Norbert Mills in Q3 2024?",
             "60,584 + 21,213 = 81,797 (three months ended March 30, 2024; in millions)",
         ),

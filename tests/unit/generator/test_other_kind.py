@@ -43,3 +43,18 @@ def test_what_is_of_another_kind_or_time_is_no_answer(question: str, text: str, 
     if other:
         assert why in decline(question, other)
     assert not decline(question, text)
+
+
+MARGINS = """Three Months Ended
+March 30, 2024\tApril 1, 2023
+Gross margin:
+Services\t$ 14,965\t$ 14,015
+Gross margin percentage:
+Services\t70.5%\t71.5%"""
+
+
+def test_a_metric_that_is_a_percentage_is_answered_by_one() -> None:
+    """The amount has the same label."""
+    evidence = Evidence(1, MARGINS, header=HEADER, is_table=True, company="Norbert Mills", period_end="2024-03-30")
+    found = answer(Task("What gross margin did its services make in March 2024?", (evidence,), date(2024, 6, 1)))
+    assert found.quotes[0].text == "Services\t70.5%\t71.5%"

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, product
 
 from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
-from quelea_fintext.asked_lines import without_periods
+from quelea_fintext.asked_lines import read_asked_lines, without_periods
 from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, LineItem, line_items
+from quelea_fintext.metrics import metrics
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.text import language_of, normalise, stem, terms, words
 from quelea_fintext.times.period_words import QUARTERS, months_asked, normalise_periods
@@ -152,6 +153,9 @@ def read_question(task: Task) -> Query:
     kept = _without_kinds(kept)
     quarter = _QUARTER.search(text)
     opinion = bool(_OPINION.search(text))
+    reason = bool(_REASON.search(text))
+    amount = bool(_AMOUNT.search(text)) and not opinion
+    rate = amount and not reason and _names_rate(task.question)
     language = language_of(task.question)
     named = _names(question)
     meant = frozenset(name for name in named if stem(name) in known)
@@ -177,18 +181,18 @@ def read_question(task: Task) -> Query:
         spelled_out=spelled_out,
         topic=_topic(found, facets) if language == "zh" else "",
         known=meant,
-        percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
+        percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)) or rate,
         count=bool(_COUNT.search(text)),
         counts=_counted(text, facets),
-        amount=bool(_AMOUNT.search(text)) and not opinion,
-        reason=bool(_REASON.search(text)),
+        amount=amount and not rate,
+        reason=reason,
         foresees=bool(_FORESEES.search(text)),
         other=bool(_OTHER.search(text)),
         moves=bool(_MOVE.search(text)),
         compares=bool(_COMPARE.search(text)),
         when=bool(_WHEN.search(text)),
         breakdown=bool(_BREAKDOWN.search(text)),
-        causes=_causes(kept) if _REASON.search(text) else (),
+        causes=_causes(kept) if reason else (),
         yes_no=bool(_YES_NO.search(text)),
         fiscal=bool(_FISCAL.search(text)),
         latest=bool(_LATEST.search(text)),
@@ -198,6 +202,13 @@ def read_question(task: Task) -> Query:
         months=months_asked(text),
         days=tuple(found_date.day for found_date in find_dates(task.question)),
     )
+
+
+@lru_cache(maxsize=256)
+def _names_rate(question: str) -> bool:
+    """A metric is asked for that is a percentage: a margin, a tax rate."""
+    lines = read_asked_lines(question).lines
+    return any(line.kind == "metric" and metrics()[line.id].unit == "percent" for line in lines)
 
 
 def _counted(text: str, facets: Sequence[Facet]) -> int | None:

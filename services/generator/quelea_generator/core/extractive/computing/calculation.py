@@ -49,7 +49,8 @@ def compute_answer(task: Task, query: Query) -> ComputedAnswer | None:
         return None
     said = Statement(query.language)
     margin = margin_of_part(task.question, query)
-    for one in (*([margin] if margin else ()), *find_computations(normalise(task.question).strip())):
+    asked = find_computations(normalise(task.question).strip(), growth=query.percent and query.moves)
+    for one in (*([margin] if margin else ()), *asked):
         found = _change(task, query, one, said) if one.kind == "change" else _of_rows(task, query, one, said)
         if found:
             return found
