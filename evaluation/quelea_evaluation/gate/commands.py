@@ -81,10 +81,13 @@ def gate(
     as_json: AsJson = False,
 ) -> None:
     """Document present or removed: AUC of the paper's and of the calibrated gate (5-fold), and the efficiency curve."""
+    try:
+        wanted = [load_set(name, data) for name in sets or GATE_SETS]
+    except BadInput as error:
+        raise typer.BadParameter(str(error)) from error
     asked: list[Asked] = []
     model = ""
-    for name in sets or GATE_SETS:
-        one = load_set(name, data)
+    for one in wanted:
         home.mkdir(parents=True, exist_ok=True)
         model, found = load_or_ask(one, home, most, say, again=again)
         asked += found

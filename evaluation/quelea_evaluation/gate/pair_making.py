@@ -14,6 +14,7 @@ import typer
 
 from quelea_evaluation.console import DATA, HOME, Data, Home, say
 from quelea_evaluation.gate.asking import sample_evenly
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import write_rows
 from quelea_evaluation.sets import SETS, load_set
 from quelea_evaluation.sets.model import EvaluationSet
@@ -30,7 +31,11 @@ def pairs(
     home: Home = HOME,
 ) -> None:
     """Write questions with the passage that answers them best, for `quelea calibrate`."""
-    found = [pair for name in sets or _DEFAULT for pair in _pairs(load_set(name, data), home, most)]
+    try:
+        asked = [load_set(name, data) for name in sets or _DEFAULT]
+    except BadInput as error:
+        raise typer.BadParameter(str(error)) from error
+    found = [pair for one in asked for pair in _pairs(one, home, most)]
     write_rows(out, found)
     say(f"{len(found)} pairs in {out}")
 

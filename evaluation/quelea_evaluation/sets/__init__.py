@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import typer
-
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.sets import disc, docugami, finglm, fintextqa, tatqa
 from quelea_evaluation.sets.model import EvaluationSet
 
@@ -23,8 +22,11 @@ def load_set(name: str, data: Path) -> EvaluationSet:
     """A set by its name.
 
     Raises:
-        typer.BadParameter: There is none of that name.
+        BadInput: There is none of that name, or its files are not below the folder.
     """
     if name not in SETS:
-        raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
-    return SETS[name](data)
+        raise BadInput(f"no set is called {name}; there are {', '.join(SETS)}")
+    try:
+        return SETS[name](data)
+    except OSError as error:
+        raise BadInput(f"{name}: cannot read {error.filename}: {error.strerror}; say where with --data") from error
