@@ -79,7 +79,15 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
     }
 
 
-def without_query_plan(environment: Mapping[str, str]) -> dict[str, str]:
-    """The gateway's variable that leaves questions whole: on processors a plan takes longer than it is waited for."""
-    name = "QUELEA_GATEWAY_QUERY_PLAN"
-    return {name: environment.get(name) or "none"}
+def slow_model_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """The gateway's variables for a model on processors, unless the environment has its own.
+
+    Questions stay whole, as a plan takes longer than it is waited for. The agent waits longer: a decision is some 2,000
+    tokens to read, at some 70 a second on two cores that do nothing else.
+    """
+    usual = {
+        "QUELEA_GATEWAY_QUERY_PLAN": "none",
+        "QUELEA_GATEWAY_AGENT_MODEL_SECONDS": "240",
+        "QUELEA_GATEWAY_AGENT_SECONDS": "1500",
+    }
+    return {name: environment.get(name) or value for name, value in usual.items()}

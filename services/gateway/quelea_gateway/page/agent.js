@@ -264,7 +264,7 @@ function results(found) {
     el("th", { scope: "row" }, one.name),
     el("td", { class: "figure" }, [one.value, one.unit].filter(Boolean).join(" ")),
     el("td", {}, one.traced ? one.inputs.join(", ") : t("agentNotTraced"))));
-  return el("div", { class: "statement-table", tabindex: "0" },
+  return el("div", { class: "statement-table agent-results", tabindex: "0" },
     el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }
 
