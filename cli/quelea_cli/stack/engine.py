@@ -71,7 +71,7 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "3000",
         "QUELEA_GENERATOR_MAX_TOKENS": "200",
         "QUELEA_GENERATOR_FUNCTION_CALLS": "no",
-        "QUELEA_GENERATOR_STALL_SECONDS": "180",
+        "QUELEA_GENERATOR_FIRST_STALL_SECONDS": "240",
     }
     return {
         **{name: environment.get(name) or value for name, value in usual.items()},
