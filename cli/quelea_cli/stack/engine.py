@@ -58,9 +58,10 @@ def engine_service(model: Path, port: int, key: str, environment: Mapping[str, s
 def generator_settings(model: Path, port: int, key: str, environment: Mapping[str, str]) -> dict[str, str]:
     """The generator's variables for that engine.
 
-    Short evidence, for two cores read some 70 tokens a second. Decisions of the agent are JSON, which the engine's
-    grammar keeps in shape whatever the model; calls of functions it would have to get right by itself. With an adapter,
-    which learnt to decline and to point at figures, the model is told everything.
+    Short evidence, for two cores read some 70 tokens a second, and patience with an engine that is silent while it
+    reads. Decisions of the agent are JSON, which the engine's grammar keeps in shape whatever the model; calls of
+    functions it would have to get right by itself. With an adapter, which learnt to decline and to point at figures,
+    the model is told everything.
     """
     usual = {
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": environment.get("QUELEA_ENGINE_MAX_NUM_SEQS", "1"),
@@ -70,6 +71,7 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "3000",
         "QUELEA_GENERATOR_MAX_TOKENS": "200",
         "QUELEA_GENERATOR_FUNCTION_CALLS": "no",
+        "QUELEA_GENERATOR_FIRST_STALL_SECONDS": "240",
     }
     return {
         **{name: environment.get(name) or value for name, value in usual.items()},
@@ -79,7 +81,15 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
     }
 
 
-def without_query_plan(environment: Mapping[str, str]) -> dict[str, str]:
-    """The gateway's variable that leaves questions whole: on processors a plan takes longer than it is waited for."""
-    name = "QUELEA_GATEWAY_QUERY_PLAN"
-    return {name: environment.get(name) or "none"}
+def slow_model_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """The gateway's variables for a model on processors, unless the environment has its own.
+
+    Questions stay whole, as a plan takes longer than it is waited for. The agent waits longer: a decision is some 2,000
+    tokens to read, at some 70 a second on two cores that do nothing else.
+    """
+    usual = {
+        "QUELEA_GATEWAY_QUERY_PLAN": "none",
+        "QUELEA_GATEWAY_AGENT_MODEL_SECONDS": "240",
+        "QUELEA_GATEWAY_AGENT_SECONDS": "1500",
+    }
+    return {name: environment.get(name) or value for name, value in usual.items()}

@@ -13,7 +13,7 @@ from quelea_kit.processes.redis_server import find_redis_server
 
 from quelea_cli.stack.agent import gateway_settings, sandbox_service
 from quelea_cli.stack.door import door_service, fetches, search_settings
-from quelea_cli.stack.engine import engine_service, generator_settings, without_query_plan
+from quelea_cli.stack.engine import engine_service, generator_settings, slow_model_settings
 from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
@@ -153,7 +153,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_EVALUATIONS_URL": str(home.evaluations),
                 "QUELEA_GATEWAY_EVALUATIONS_ADVICE": "" if is_installed() else ADVICE,
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
-                **(without_query_plan(environment) if engine else {}),
+                **(slow_model_settings(environment) if engine else {}),
                 **({"QUELEA_GATEWAY_OPENID_FILE": str(options.sign_in)} if options.sign_in else {}),
                 **with_agent,
             },

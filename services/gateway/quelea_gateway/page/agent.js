@@ -172,10 +172,14 @@ class View {
       if (run.error) this.answer.append(el("p", { class: "error-line" }, run.error));
       return;
     }
+    const pictures = el("div", {});
+    this.draw(pictures, run.artifacts.filter((file) => file.media_type.startsWith("image/")));
     const bad = answer.figures.filter((figure) => [...UNSUPPORTED, "not_traced"].includes(figure.verdict)).length;
     const verdict = bad ? t("agentBad", { n: bad }) : t("agentGood", { n: answer.figures.length });
     this.answer.append(
       el("div", { class: "answer" }, ...answer.text.split("\n").filter(Boolean).map((line) => el("p", {}, line))),
+      pictures,
+      results(answer.results),
       answer.figures.length ? el("p", { class: bad ? "checks bad" : "checks good" }, verdict) : "",
       ...list(t("agentMissing"), answer.missing),
       ...list(t("agentWithheld"), answer.withheld),
@@ -186,6 +190,19 @@ class View {
       el("p", { class: "meta" }, t("agentFoot", { ...run.usage, seconds: run.usage.seconds.toFixed(1) })),
     );
     if (run.state === "finished") this.after.append(this.followUp(run));
+  }
+
+  /** The plots under the answer, where its reader looks for them. */
+  async draw(place, files) {
+    for (const file of files) {
+      const picture = el("img", { class: "agent-plot", alt: file.path });
+      place.append(picture);
+      try {
+        picture.src = await dataUrl(file.url);
+      } catch (error) {
+        fault(error.message);
+      }
+    }
   }
 
   /** A box for what follows up on this run. */
@@ -237,6 +254,18 @@ function codeFile({ step, attempt, code }) {
 
 function list(title, lines) {
   return lines.length ? [el("h3", {}, title), el("ul", {}, ...lines.map((line) => el("li", {}, line)))] : [];
+}
+
+/** What the code reported, each with what it rests on. */
+function results(found) {
+  if (!found.length) return "";
+  const head = ["agentResult", "agentValue", "agentRests"].map((name) => el("th", { scope: "col" }, t(name)));
+  const rows = found.map((one) => el("tr", {},
+    el("th", { scope: "row" }, one.name),
+    el("td", { class: "figure" }, [one.value, one.unit].filter(Boolean).join(" ")),
+    el("td", {}, one.traced ? one.inputs.join(", ") : t("agentNotTraced"))));
+  return el("div", { class: "statement-table agent-results", tabindex: "0" },
+    el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }
 
 function source(one) {

@@ -385,3 +385,21 @@ def test_results_of_code_that_were_exchanged_stay_contradicted():
     output = "HubSpot gross margin: 83.94 %\nSalesforce gross margin: 77.19 %"
     answer = "HubSpot's gross margin was 77.19% [2]. Salesforce's gross margin was 83.94% [2]."
     assert verdict(answer, computed(output))[0] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Method: 67 daily closes [1].", "supported"), ("It rests on 67 observations [1].", "supported"),
+        ("依据 67 个收盘价 [1]。", "supported"), ("It rests on 68 observations [1].", "bad"),
+        ("Volatility is the deviation of daily returns times the square root of 252 [1].", "supported"),
+        ("波动率为日收益率标准差乘以252的平方根 [1]。", "supported"),
+        ("Volatility is scaled by the square root of 365 [1].", "bad"), ("The price is 252 dollars [1].", "bad"),
+    ],
+)  # fmt: skip
+def test_observations_that_were_counted_and_periods_of_a_year_are_no_invented_figures(answer, verdict):
+    evidence = Evidence()
+    evidence.execution(1, "Output of step 1", "trading days: 67\nvolatility: 35.86 %", day="2024-11-22")
+    evidence.settings |= {"252"}
+    (figure,) = asyncio.run(check(answer, evidence, "How volatile was it?")).figures
+    assert (figure.verdict if figure.verdict == "supported" else "bad") == verdict

@@ -118,7 +118,7 @@ def test_only_what_is_marked_is_set_aside():
     )  # fmt: skip
     lines = traced.source.split("\n")
     assert lines[2] == "x = 512.75; __import__('quelea_results').untraced('价', x); print(frame)"
-    assert lines[3:] == ["report.at(1)('a', x)", "report.at(2)('b', frame.sum())"]
+    assert lines[3:] == ["report.at(1)('a', x)", "_ = report.at(2)('b', frame.sum())"]
 
 
 def test_an_output_is_taken_apart():
@@ -133,3 +133,15 @@ def test_an_output_is_taken_apart():
     assert [one.inputs for one in output.results] == [("3",), ()]
     assert read_output("x", all_untraced=True).traced == ""
     assert read_output("a\ue002cut off").traced == "a"
+
+
+@pytest.mark.parametrize(
+    ("code", "runs"),
+    [
+        ("from quelea_results import report\nreport('a', 1)", "_ = report.at(1)('a', 1)"),
+        ("from quelea_results import report\nx = 1; report('é', x)", "x = 1; _ = report.at(1)('é', x)"),
+        ("from quelea_results import report\nreport('a', 1)\nprint(2)", "report.at(1)('a', 1)"),
+    ],
+)
+def test_a_last_report_is_not_printed_once_more(code, runs):
+    assert Session().trace(code, nothing).source.split("\n")[1] == runs

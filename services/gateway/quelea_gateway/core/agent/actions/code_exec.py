@@ -249,7 +249,8 @@ async def _observe(work: Work, code: str, traced: Traced, done: Execution, attem
     await _report_health(work, code, collected)
     lines = [] if done.reason == "ok" else [_ENDS.get(done.reason, f"It ended with {done.reason}.")]
     lines.append(error[-_TRACEBACK:] if error.strip() else "")
-    lines.append(stdout if stdout.strip() else "")
+    head = f"[{numbers[0]}] " if stdout.strip() and numbers else ""  # its number as a source, for notes
+    lines.append(f"{head}{stdout}" if stdout.strip() else "")
     if done.reason == "ok" and not stdout.strip() and not kept:
         lines.append(say("printed_nothing", work.language))
     if done.reason != "ok" and not error.strip():

@@ -20,10 +20,20 @@ _MARK = re.compile(r"[\[［【]\s*(\d+(?:\s*[,，、]\s*\d+)*)\s*[\]］】]")
 _NUMBER = re.compile(r"\d[\d,，]*(?:\.\d+)?")
 _YEARS = range(1900, 2101)
 _SMALL = 1_500
+_LONGEST_COUNT = 5
+"""Digits of a number of observations."""
 _DATE_GAPS = re.compile(r"(?<=\d)[ \u3000]+(?=[年月日号])|(?<=[年月])[ \u3000]+(?=\d)")
 """Blanks within a Chinese date; without them it is read as one."""
 _REMARK = re.compile(r"\((\s*[$€£¥]?\d[\d,.]*\s*(?:[A-Za-z]{3,12}|[\u4e00-\u9fff]{1,4})\s*)\)")
 """An amount with its unit in parentheses: a remark. Bare, or with a sign only, it may be a bookkeeper's minus."""
+_YEARLY = frozenset({"12", "52", "250", "252", "360", "365"})
+"""Periods of a year, by which code annualises."""
+_ANNUALISED = re.compile(r"(?:√|\b(?:root of|sqrt\s?\(?|times|by|×)|根号|乘以|除以)\s?\Z", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\s?(?:(?:daily|weekly|monthly|quarterly|annual|closing)\s)?"
+    r"(?:closes|prices|returns|observations|rows|quotes|data points)\b|\s?(?:个观测值|个数据点|个收盘价|条记录)",
+    re.IGNORECASE,
+)
 _SPAN = re.compile(
     r"[\s-]?(?:trading|business|calendar)?[\s-]?(?:days?|weeks?|months?|years?|sessions?|hours?|minutes?)\b"
     r"|\s?(?:个?交易日|天|日|周|个?月|年|小时|分钟)",
@@ -169,9 +179,16 @@ def _is_typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
 def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: str) -> bool:
     """Whether it is a length of time that was asked for or computed with ("20-day average"): a setting, no datum.
 
-    52 weeks are a usual window, whoever asked.
+    52 weeks are a usual window, whoever asked. What code annualised by needs no unit ("the square root of 252"), and a
+    number of observations is that of the days that code counted.
     """
-    if not figure.text.isdigit() or len(figure.text) > 3 or not _SPAN.match(text, figure.end):
+    if not figure.text.isdigit() or len(figure.text) > _LONGEST_COUNT:
+        return False
+    if figure.text in _YEARLY and _ANNUALISED.search(text[max(0, figure.start - 12) : figure.start]):
+        return figure.text in evidence.settings
+    if _COUNTED.match(text, figure.end):
+        return evidence.is_counted(figure.text)
+    if len(figure.text) > 3 or not _SPAN.match(text, figure.end):
         return False
     return figure.text == "52" or figure.text in evidence.settings or figure.text in _NUMBER.findall(question)
 

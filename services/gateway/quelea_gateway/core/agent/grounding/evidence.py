@@ -30,6 +30,7 @@ _PERCENT = re.compile(r"(?<![\d.,])(\d[\d,]*+(?:\.\d++)?+)\s?[%％]")
 _THOUSANDS = re.compile(r"(?<![\d.,/-])\d{1,3}(?:,\d{3})+(?![\d,])")
 _JSON_TEXT = re.compile(r'"(?:[^"\\]|\\[\s\S])*+(?:"|\\?\Z)|(,)')
 _YEARS_JOINED = re.compile(r"(?<=\b[12]\d\d\d)\s?[-–—~～]\s?(?=[12]\d\d\d(?!\d))")
+_COUNTS = r"\b(?:days|sessions|rows|count|observations|prices|closes|returns)\b|交易日|天数|行数|样本数"
 _SHORT = 3
 """Significant digits from which on a typed whole number that stands in the evidence is taken to come from there."""
 
@@ -179,10 +180,13 @@ class Evidence:
 
     def hand_on(self, run_id: str) -> None:
         """Make these the sources of an earlier run, with room for those of the one that follows it."""
-        self.items = [
-            item if item.source.run else replace(item, source=replace(item.source, run=run_id)) for item in self.items
-        ]
+        self.items = [item if item.source.run else _handed_on(item, run_id) for item in self.items]
         self.most = max(_MOST, len(self.items) + _MOST_OF_FOLLOWED)
+
+    def is_counted(self, number: str) -> bool:
+        """Whether code printed the whole number as how many days, rows or observations there are, typing nothing."""
+        pattern = re.compile(rf"(?:{_COUNTS})\D{{0,40}}(?<![\d.,-]){number}(?![\d.,%])", re.IGNORECASE)
+        return any(item.source.kind == "execution" and pattern.search(item.traced) for item in self.items)
 
     def is_printed(self, number: str) -> bool:
         """Whether a passage or a call prints the number, however it is separated."""
@@ -237,6 +241,14 @@ class Evidence:
         """The last thing that code printed."""
         outputs = [item for item in self.items if item.source.kind == "execution" and item.text.strip()]
         return outputs[-1] if outputs else None
+
+
+def _handed_on(item: Item, run_id: str) -> Item:
+    """The item as one of an earlier run; outputs are named by their step, which the run that follows counts anew."""
+    if item.source.kind != "execution":
+        return replace(item, source=replace(item.source, run=run_id))
+    title = f"{item.source.title} (earlier run)"
+    return replace(item, source=replace(item.source, run=run_id, title=title), header=title)
 
 
 def _said(item: Item) -> str:

@@ -119,7 +119,7 @@ class Session:
         except (_TooMuch, RecursionError):
             reading.all_untraced = True
         return Traced(
-            _marked(code, reading.reports, reading.prints),
+            _marked(code, reading.reports, reading.prints, reading.shown_twice(tree.body)),
             {place: flow for place, (_, flow) in enumerate(reading.reports.values(), start=1)},
             reading.all_untraced,
             reading.printed.texts,
@@ -181,6 +181,11 @@ class _Reading:
         else:
             flow = self.value(value)
         self._shown(flow)
+
+    def shown_twice(self, body: Sequence[ast.stmt]) -> ast.expr | None:
+        """A last expression that reports: it is printed as a result already, and its value would be once more."""
+        value = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+        return value if isinstance(value, ast.Call) and self._name(value.func) == f"{HELPER}.report" else None
 
     def _shown(self, flow: Flow) -> None:
         """It is printed in a way that cannot be marked."""
@@ -536,9 +541,13 @@ def _paths(node: ast.Call) -> set[str]:
     return {text.rsplit("/", 1)[-1] for text in texts if _FILE.fullmatch(text[:300])}
 
 
-def _marked(code: str, reports: dict[int, tuple[ast.Call, Flow]], prints: dict[int, ast.Call]) -> str:
+def _marked(
+    code: str, reports: dict[int, tuple[ast.Call, Flow]], prints: dict[int, ast.Call], shown_twice: ast.expr | None
+) -> str:
     """The code with each report told its place, and what prints typed numbers changed; no line moves."""
     changes: list[tuple[int, int, int, str]] = []
+    if shown_twice is not None:
+        changes.append((shown_twice.lineno, shown_twice.col_offset, shown_twice.col_offset, "_ = "))
     for place, (node, _) in enumerate(reports.values(), start=1):
         row, column = node.func.end_lineno or 0, node.func.end_col_offset or 0
         changes.append((row, column, column, f".at({place})"))
