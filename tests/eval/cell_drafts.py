@@ -21,12 +21,15 @@ def main() -> None:
     parser.add_argument("filings", nargs="+", type=Path)
     parser.add_argument("--most", type=int, default=6, help="true sentences of each shape and filing")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--shapes", choices=("first", "fresh"), default="first", help="fresh: nothing was mended by these"
+    )
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     drafts = [
         draft
         for path in args.filings
-        for draft in make_drafts(path.name, read_filing(path), random.Random(args.seed), args.most)
+        for draft in make_drafts(path.name, read_filing(path), random.Random(args.seed), args.most, args.shapes)
     ]
     doubts = asyncio.run(count_doubts(drafts))
     print(f"{'':22}" + "".join(f"{form:>18}" for form in FORMS))

@@ -39,6 +39,7 @@ _DIGITS = re.compile(r"\d[\d,，]*(?:\.\d+)?|\.\d+")
 _STATEMENTS = ("income", "balance", "cash_flow")
 _OF_LINES = ("revenue", "total_assets")
 _LEAST_DIGITS = 3
+_PAIR = 2
 _LARGEST = 3
 """A share or a growth that is larger is none that anybody writes."""
 _FURTHER = 4
@@ -92,10 +93,17 @@ def read_filing(path: Path) -> ReadDocument:
     return read_file(data, path.name.removesuffix(".gz"), None, ParseLimits())  # type: ignore[arg-type]  # nothing given
 
 
-def make_drafts(name: str, filing: ReadDocument, chance: random.Random, most: int = 40) -> Iterator[CellDraft]:
-    """True and false drafts on a filing; of each shape so many true sentences at most, each in both forms."""
+def make_drafts(
+    name: str, filing: ReadDocument, chance: random.Random, most: int = 40, shapes: str = "first"
+) -> Iterator[CellDraft]:
+    """True and false drafts on a filing; of each shape so many true sentences at most, each in both forms.
+
+    Args:
+        shapes: "first": those by whose misses the comparison was mended. "fresh": others, by which nothing was.
+    """
     maker = _Maker(name, filing, chance)
-    for shape in (maker.levels, maker.losses, maker.moves, maker.growths, maker.shares, maker.parts):
+    made = (maker.levels, maker.losses, maker.moves, maker.growths, maker.shares, maker.parts)
+    for shape in made if shapes == "first" else (maker.pairs,):
         for drafts in islice(shape(), most):
             yield from drafts
 
@@ -458,6 +466,59 @@ class _Maker:
             ):  # fmt: skip
                 yield cell, before
 
+    def pairs(self) -> Iterator[list[CellDraft]]:
+        """Two rows of one time, added, apart, one in the other and listed; a row at two times in two sentences."""
+        if self._zh:
+            return
+        short = [cell for cell in self._plain_cells() if _is_short(cell)]
+        for one in short:
+            rows = [cell for cell in self._other_rows(one) if cell in short]
+            before = self._year_before(one)
+            if len(rows) < _PAIR or before is None or before.fact.value <= 0 or not _differ(one, before):
+                continue
+            other, third = self._chance.sample(rows, _PAIR)
+            if not _differ(other, third) or not _differ(other, before):
+                continue
+            when, a, b = self._when(one), self._label(one), self._label(other)
+            who, question = self._company, self._ask(f"{a} and {b}", when)
+            big, small = (one, other) if one.fact.value > other.fact.value else (other, one)
+            large, little = (a, b) if big is one else (b, a)
+            old, old_other = before, self._at(self._by_row[_row(other)], before)
+            told: list[tuple[str, str, str, tuple[_Cell, ...]]] = []
+            for kind, x, y in (("", one, other), ("row", one, third), ("column", old, old_other)):
+                if y is not None:
+                    told.append((kind, "sum", f"{who}'s {a} and {b} together came to # {when}.", (x, y)))
+            for kind, x, y in (("", big, small), ("operand", third, small)):
+                if x.fact.value > y.fact.value:
+                    told.append((kind, "gap", f"{who}'s {large} exceeded its {little} by # {when}.", (x, y)))
+                    told.append((kind, "multiple", f"{who}'s {large} {_be(large)} # its {little} {when}.", (x, y)))
+            for kind, x, y in (("", one, other), ("row", other, one), ("operand", one, third)):
+                told.append((kind, "list", f"{who}'s {a} and {b} were # and # {when}, respectively.", (x, y)))
+            for kind, x, y in (("", one, before), ("column", before, one)):
+                text = f"{who} had {a} of # {when}. A year earlier, it was #."
+                told.append((kind, "sentences", text, (x, y)))
+            yield [
+                self._fill_in(kind, shape, form, question, text, cells)
+                for form in FORMS for kind, shape, text, cells in told
+            ]  # fmt: skip
+
+    def _fill_in(
+        self, kind: str, shape: str, form: str, question: str, text: str, cells: tuple[_Cell, ...]
+    ) -> CellDraft:
+        order = self._evidence(cells)
+        x, y = (self._point(cell, order) for cell in cells)
+        one, other = (cell.fact.value for cell in cells)
+        if shape in ("list", "sentences"):
+            for cell, point in zip(cells, (x, y), strict=True):
+                text = text.replace("#", self._amount(cell.fact.value, cell, form, point), 1)
+            return self._make(kind, shape, form, question, text, order)
+        sign, value = {"sum": ("+", one + other), "gap": ("-", one - other)}.get(shape, ("/", one / other))
+        if shape == "multiple":
+            said = f"{{{x} / {y} = x}}" if form == "notation" else f"{value:.2f} times [1]"
+        else:
+            said = self._amount(value, cells[0], form, f"{x} {sign} {y}")
+        return self._make(kind, shape, form, question, text.replace("#", said), order)
+
     def _positive_pairs(self, cells: Sequence[_Cell]) -> list[tuple[_Cell, _Cell]]:
         """Each with that of its row a year before."""
         pairs = ((cell, before) for cell in cells if (before := self._year_before(cell)))
@@ -531,6 +592,11 @@ def _parts_of(text: str) -> dict[str, tuple[Decimal, Decimal]]:
     return {
         part: (two["0"], two["1"]) for part, two in found.items() if len(two) == 2 and two["0"] and two["1"] >= 100
     }  # fmt: skip
+
+
+def _is_short(cell: _Cell) -> bool:
+    """Money, under a label that two of fit into a sentence."""
+    return len(cell.fact.unit) == 3 and len(cell.fact.label) <= 40 and not re.search(r"[,—–]", cell.fact.label)
 
 
 def _row(cell: _Cell) -> tuple[str, ...]:

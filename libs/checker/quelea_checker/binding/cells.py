@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from quelea_fintext.concepts import concept_of_label
+from quelea_fintext.asked_lines import read_asked_lines
+from quelea_fintext.concepts import concept_of_label, concepts
+from quelea_fintext.metrics import metrics
 from quelea_fintext.text import CJK, stem
 
 from quelea_checker.binding import scorer
@@ -54,6 +57,8 @@ def find_difference(
     if change and len(facts) > 1 and has_unnamed_row(claim, facts, evidence):
         return "row"
     if all(is_of_other_part(claim, fact, evidence) for fact in facts):
+        return "row"
+    if is_of_other_concept(claim, facts, evidence):
         return "row"
     told = [(claim, fact) for fact in facts] if change or len(facts) == 1 else _told_apart(claim, facts)
     return "row" if any(is_of_other_row(one, fact, facts, evidence, binder) for one, fact in told) else ""
@@ -99,6 +104,8 @@ def is_of_other_row(claim: Claim, fact: Fact, facts: Sequence[Fact], evidence: E
     zone = claim.zone
     if fact.table < 0 or zone is None or fact.figure.digits < _TOLD:
         return False
+    if _concept_of(fact, evidence) in named_concepts(f"{zone.before} {zone.behind}"):
+        return False
     own = {one.group for one in facts}
     said = claim.profile()
     called = find_translations(claim.sentence) if claim.is_cross_language else None
@@ -110,6 +117,38 @@ def is_of_other_row(claim: Claim, fact: Fact, facts: Sequence[Fact], evidence: E
         if scorer.is_rival(values):
             return True
     return False
+
+
+def is_of_other_concept(claim: Claim, facts: Sequence[Fact], evidence: Evidence) -> bool:
+    """The words name a line of statements that a cell's table has and no cell is of, and a cell is of a line that they
+    do not name: by all names that filers and readers have for a line or for a metric made of it.
+    """
+    if claim.zone is None:
+        return False
+    named = named_concepts(f"{claim.zone.before} {claim.zone.behind}")
+    own = [(fact, _concept_of(fact, evidence)) for fact in facts if fact.table >= 0]
+    missing = named - {concept for _, concept in own}
+    return any(concept and concept not in named and missing & _concepts_beside(fact, evidence) for fact, concept in own)
+
+
+@lru_cache(maxsize=1024)
+def named_concepts(words: str) -> frozenset[str]:
+    """Ids of the concepts that words name, alone or in the formula of a metric, with those that may stand for them."""
+    lines = read_asked_lines(words).lines
+    found = {line.id for line in lines if line.id in concepts()}
+    found |= {concept for line in lines if line.id in metrics() for concept in metrics()[line.id].concepts}
+    return frozenset(found | {one.instead for one in map(concepts().__getitem__, found) if one.instead})
+
+
+def _concept_of(fact: Fact, evidence: Evidence) -> str:
+    concept = concept_of_label(evidence.groups[fact.group].label)
+    return concept.id if concept else ""
+
+
+def _concepts_beside(fact: Fact, evidence: Evidence) -> set[str]:
+    """Of the other rows of its column."""
+    rows = (one for group in evidence.rows.get(fact.table, ()) for one in group.facts if one.column == fact.column)
+    return {_concept_of(one, evidence) for one in rows if one.group != fact.group and one.value != fact.value}
 
 
 def is_of_other_part(claim: Claim, fact: Fact, evidence: Evidence) -> bool:

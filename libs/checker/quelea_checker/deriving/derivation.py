@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from quelea_checker.binding.cells import is_of_other_concept
 from quelea_checker.deriving.acceptance import is_accepted
 from quelea_checker.deriving.computations import (
     Computation,
@@ -85,7 +86,9 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     for one in _find_computations(claim, groups, evidence, asked, said):
         if not budget.take(one if isinstance(one, int) else 1):
             return None
-        if not isinstance(one, int) and is_accepted(claim, one, evidence):
+        if isinstance(one, int) or not is_accepted(claim, one, evidence):
+            continue
+        if not is_of_other_concept(claim, one.operands, evidence):
             return Derived(format_formula(one), one.operands)
     return None
 

@@ -190,15 +190,16 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
     if report is None and exact and basis.figures:
         quoted, report = [], report_of_figures(text, basis.figures, basis.evidence)
     by = "checker" if report is None else "quotes"
+    differences: dict[int, str] = {}
     if report is None:
         try:
             report = await _report(checker, text, written, basis)
+            differences = await _differences(text, pointed, basis)
         except QueleaError as error:
             if basis.strict:
                 raise
             return _pass_unchecked(text, written, basis, error, pointed)
     if not exact:
-        differences = compare(text, pointed, basis.sources, basis.question)
         report = settle(report, [*pointed, *find_asked(report, basis.figures, basis.evidence)], text, differences)
         report = attribute(report, basis.evidence, basis.companies, missing=basis.company_missing)
     sources = [passage.text for passage in basis.evidence]
@@ -239,6 +240,14 @@ async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Bas
         raise
     except Exception as error:  # a fault of the checker must cost its verdicts, not the answer
         log.exception("check_failed", characters=len(text), passages=len(evidence))
+        raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
+
+
+async def _differences(text: str, pointed: Sequence[DraftFigure], basis: Basis) -> dict[int, str]:
+    try:
+        return await asyncio.to_thread(compare, text, pointed, basis.sources, basis.question)
+    except Exception as error:
+        log.exception("comparison_failed", characters=len(text), figures=len(pointed))
         raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
 
 
