@@ -55,6 +55,8 @@ FACTS = [
     told("产销量情况 主要产品", "缆绳", "生产量", "9384", "千米"),
     told("产销量情况 主要产品", "缆绳", "销售量", "9353", "千米"),
     told("主要子公司情况分析 公司名称", "南岸缆绳有限公司", "净利润", "-11"),
+    told("各地区分部的营业收入情况 项目", "内河", "营业收入", "70"),
+    told("产销量情况 行业分类", "渡轮行业", "载客量", "41", "万人"),
 ]
 
 
@@ -79,6 +81,8 @@ def values(question: str, documents: Sequence[DocumentFacts] = (REPORT,)) -> lis
         ("北岸船务主要产品的产量和销量", ["缆绳 9384", "缆绳 9353"]),
         ("北岸船务主要子公司的净利润各是多少", ["南岸缆绳有限公司 -11"]),
         ("北岸船务渡轮行业的revenue", ["渡轮 600"]),
+        ("北岸船务内河地区2031年的营业收入是多少", ["内河 70"]),  # the title of its table names the line too
+        ("北岸船务渡轮行业的载客量", ["渡轮行业 41"]),  # another table calls it 渡轮, of its 行业
     ],
 )
 def test_parts_are_named_as_the_tables_name_them(question: str, expected: list[str]) -> None:

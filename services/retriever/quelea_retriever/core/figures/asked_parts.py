@@ -33,8 +33,8 @@ _LEAST_NAME = 2
 class _Said:
     """What a question says of parts."""
 
-    parts: set[tuple[str, str]] = field(default_factory=set)
-    """(label, what its group's name must have)."""
+    parts: list[frozenset[tuple[str, str]]] = field(default_factory=list)
+    """For each name of a part what it may mean: (label, what its group's name must have)."""
     kinds: set[str] = field(default_factory=set)
     measures: dict[str, None] = field(default_factory=dict)
     """Ids of concepts and metrics, else a column's name, in the order of the question."""
@@ -76,9 +76,11 @@ class AskedParts:
 
     def _of_group(self, said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
         """What is asked of the parts of one kind; none where one figure is missing."""
-        wanted = {label for label, kind in said.parts if kind in facts[0].fact.group}
-        if len(wanted) < len({label for label, _ in said.parts}) or not wanted <= {one.fact.label for one in facts}:
+        labels = {one.fact.label for one in facts}
+        each = [{one for one, kind in some if kind in facts[0].fact.group and one in labels} for some in said.parts]
+        if not all(each):
             return []
+        wanted = {label for some in each for label in some}
         found: list[StatedFact] = []
         for label, own in _by(facts, lambda one: one.fact.label).items():
             if wanted and label not in wanted:
@@ -117,7 +119,7 @@ class AskedParts:
         if not length:
             return 0
         if len(part) == length:
-            said.parts |= self._parts[part]
+            said.parts.append(frozenset(self._parts[part]))
         elif len(measure) == length:
             said.measures[self._measures[measure]] = None
         elif len(plain) == length:
@@ -143,7 +145,20 @@ class AskedParts:
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.fact.group for one in self._facts))
+        return tuple(dict.fromkeys(self._kind_of.values()))
+
+    @cached_property
+    def _kind_of(self) -> Mapping[str, str]:
+        """What a group's name says of its parts: without the measures that a title names besides (各地区的营业收入)."""
+        return {group: self._without_measures(group) for group in dict.fromkeys(one.fact.group for one in self._facts)}
+
+    def _without_measures(self, group: str) -> str:
+        kept, at = [], 0
+        while at < len(group):
+            name = _longest(group, at, self._measures)
+            kept.append(" " if name else group[at])
+            at += len(name) or 1
+        return "".join(kept)
 
     @cached_property
     def _parts(self) -> Mapping[str, set[tuple[str, str]]]:
@@ -151,8 +166,9 @@ class AskedParts:
         found: dict[str, set[tuple[str, str]]] = {}
         for label, group in dict.fromkeys((one.fact.label, one.fact.group) for one in self._facts):
             for bare in {_plain_name(label), _plain_name(_BRACKETED.sub("", label))}:
-                nouns = [group[at : at + 2] for at in range(len(group) - 1)]
-                for noun in nouns:
+                kind = self._kind_of[group]
+                nouns = (kind[at : at + 2] for at in range(len(kind) - 1))
+                for noun in (one for one in nouns if " " not in one):
                     found.setdefault(bare + noun, set()).add((label, noun))
                     if bare.endswith(noun) and len(bare) > len(noun):
                         found.setdefault(bare.removesuffix(noun), set()).add((label, noun))
