@@ -64,3 +64,15 @@ def test_how_much_is_not_cut_into_the_item_before_it(question: str) -> None:
     units = [unit for unit in read(question).facets if unit.weight == 1]
     assert len(units) == 2  # the company and the item
     assert ("total", "net", "sale") in units[1].others
+
+
+def test_a_column_of_one_year_against_another_is_a_change() -> None:
+    """Its two years are no two columns; it may head an amount and a percentage."""
+    evidence, span = row_of(
+        "Year Ended December 31,\tChange\n2024\t2023\t2024 vs. 2023\nSales\t$ 120\t$ 100\t$ 20\t20%\n"
+    )
+    assert span.row is not None
+    heads = match_columns(head_of(evidence, span), span.row.cells)
+    assert [(head.year, head.is_change) if head else None for head in heads] == [
+        (2024, False), (2023, False), (0, True), None,
+    ]  # fmt: skip

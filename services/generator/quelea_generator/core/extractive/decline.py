@@ -9,6 +9,7 @@ from functools import cache
 from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.company_names import known_companies
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.numerals import HAN_NUMERAL
 from quelea_fintext.text import CJK, normalise, stem, terms, words
 from quelea_fintext.times.no_such_periods import find_no_such_periods
 
@@ -38,7 +39,7 @@ _TOUCHED = 0.3
 """Least that one thing of the question besides its names must be met."""
 _GENERAL = frozenset(map(stem, LANGUAGES.words("questions.general")))
 """Words before an item that make it no other one."""
-_DIGIT = re.compile(r"\d")
+_FIGURE = re.compile(rf"\d|{HAN_NUMERAL}(?:[成倍万亿元个家人]|分之)")
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?!\d)")
 _NUMBERED_NAME = re.compile(r"(?<=[a-z,;(] )[A-Z]\w{1,30} \d{1,4}\b(?![\d.,%])")
 """A name with its number, inside a sentence: "our Microsoft 365 applications"."""
@@ -124,7 +125,7 @@ def _has_asked_figure(query: Query, one: Candidate) -> bool:
         return True
     if query.count:
         return has_figure(query, one)
-    return _DIGIT.search(without_periods(_NUMBERED_NAME.sub(" ", one.text))) is not None
+    return _FIGURE.search(without_periods(_NUMBERED_NAME.sub(" ", one.text))) is not None
 
 
 def _not_counted(query: Query, chosen: Sequence[Candidate]) -> str:

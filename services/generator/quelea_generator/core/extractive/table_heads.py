@@ -23,6 +23,7 @@ from quelea_generator.core.model import Evidence
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _CHANGE = (
     r"(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
+    r"|(?<!\d)(?:19|20)\d\d\s{1,4}(?:vs\.?|versus)\s{1,4}(?:19|20)\d\d"
     r"|%\s*(?:chg|inc)|[\w（(]{0,20}(?:增减|变动)[\w（(%）)]*"
 )
 _TOKEN = re.compile(
