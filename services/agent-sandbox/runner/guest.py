@@ -238,9 +238,7 @@ class Runner:
             self._execute(code, name)
             save_open_figures()
         except SystemExit as error:
-            if error.code in (None, 0):
-                return True, ""
-            return False, f"SystemExit: {error.code}"
+            return _judge_exit(error.code)
         except BaseException as error:  # noqa: BLE001  # whatever the code raises is its answer
             return False, _traceback(error)
         return True, ""
@@ -258,6 +256,17 @@ class Runner:
                 print(repr(value))  # noqa: T201  # as a notebook does
 
 
+def _judge_exit(code: object) -> tuple[bool, str]:
+    """Whether an exit code is one of success, and what is said of another; it may be any object of the code's."""
+    if code is None or code is False or (type(code) is int and code == 0):  # an object's own == may raise as well
+        return True, ""
+    try:
+        text = str(code)
+    except BaseException:  # noqa: BLE001  # an object whose own text raises, which may be an exit again
+        text = f"{type(code).__name__} (it cannot be shown)"
+    return False, _shorten(f"SystemExit: {text}")
+
+
 def _traceback(error: BaseException) -> str:
     try:
         frame = error.__traceback__
@@ -266,6 +275,10 @@ def _traceback(error: BaseException) -> str:
         text = "".join(traceback.format_exception(type(error), error, frame)).strip()
     except BaseException:  # noqa: BLE001  # an exception whose own text raises
         text = f"{type(error).__name__} (its traceback cannot be shown)"
+    return _shorten(text)
+
+
+def _shorten(text: str) -> str:
     if len(text) > _ERROR_CHARS:
         text = f"{text[: _ERROR_CHARS // 2]}\n[…]\n{text[-_ERROR_CHARS // 2 + 5 :]}"
     return text

@@ -113,7 +113,7 @@ class Odd:
     __str__ = __eq__ = __repr__
 raise SystemExit(Odd())
 """,
-        ends=ANY,
+        ends=frozenset({"ERROR"}),
         limits=SHORT,
     ),
     Attack(
