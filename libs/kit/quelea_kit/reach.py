@@ -117,6 +117,12 @@ class Reach:
         """Whether it reaches what lies in a collection of a tenant."""
         return tenant == self.tenant and (self.collections is None or collection in self.collections)
 
+    def covers(self, other: Reach) -> bool:
+        """Whether it reaches all that another does."""
+        if self.collections is None or self.tenant != other.tenant:
+            return self.tenant == other.tenant
+        return other.collections is not None and set(other.collections) <= set(self.collections)
+
 
 _current: ContextVar[Reach | None] = ContextVar("quelea_reach", default=None)
 

@@ -34,6 +34,16 @@ def doubted(answer: str) -> bool:
             "Ostrel's operating loss narrowed to $214 million from $155 million a year earlier.",
         ),
         (
+            "Ostrel's operating loss widened to $(214) million from $(155) million a year earlier.",
+            "Ostrel's operating loss narrowed to $(214) million from $(155) million a year earlier.",
+        ),
+        (
+            "Harbour fees grew from $681 million to $744 million and freight income from $7,912 million to $8,346 "
+            "million.",
+            "Harbour fees fell from $681 million to $744 million and freight income from $7,912 million to $8,346 "
+            "million.",
+        ),
+        (
             "Ostrel had net income of $391 million in the quarter ended June 30, 2031.",
             "Ostrel had a net loss of $391 million in the quarter ended June 30, 2031.",
         ),

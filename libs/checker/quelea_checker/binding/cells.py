@@ -222,14 +222,17 @@ def find_moves(sentence: str, figures: Sequence[Figure]) -> Iterator[tuple[Figur
     "Rose to 5 from 4", "from 4 to 5", 由4增长到5.
     """
     bases: set[int] = set()
-    for one, other in pairwise(figures):
+    for at, (one, other) in enumerate(pairwise(figures)):
         if one.kind != other.kind or one.kind == "period" or one.currency != other.currency:
             continue
         if is_start_of_move(sentence, one, other):
             old, new = one, other
         elif is_start_of_move(sentence, other, None) and one.start not in bases:
             new, old = one, other
-            if wording.ends_with(_CHANGE, sentence, one.start):
+            behind = figures[at + _PAIR] if at + _PAIR < len(figures) else None
+            if wording.ends_with(_CHANGE, sentence, one.start) or (
+                behind is not None and is_start_of_move(sentence, other, behind)
+            ):  # "costs grew from 30 to 35 and sales from 350 to 400"
                 continue
         else:
             continue
@@ -243,12 +246,13 @@ def moves_otherwise(new: Claim, old: Claim, cells: tuple[Fact, Fact] | None, way
     """The two figures of a move went the other way than is said; or their cells are of two rows of which the sentence
     names one, or are said in the wrong order.
 
-    A loss is spoken of without its minus: it widens where its size grows.
+    A loss widens where its size grows, with its minus or without; what is not called a loss falls then.
     """
     a, b = new.figure, old.figure
     if a.negative != b.negative or not a.size or not b.size:
         return False
-    if (a.size - b.size) * way * (-1 if a.negative else 1) < 0:
+    is_loss = wording.find_level_sign(new.sentence[: min(a.start, b.start)]) < 0
+    if (a.size - b.size) * way * (-1 if a.negative and not is_loss else 1) < 0:
         return True
     if cells is None:
         return False

@@ -117,6 +117,20 @@ async def test_an_earlier_day_does_not_see_what_a_later_one_brought():
         second = await followed(web, first, as_of="2020-01-01")
         assert parts.sandbox.ran_in[0] != parts.sandbox.ran_in[1]
         assert not any(one["run"] for one in second["answer"]["sources"])
+        assert "prices.csv" not in parts.sandbox.files
+        plan = parts.model.asked[-4][1][1].text
+        assert first["question"] in plan
+        assert "It closed at 186.5" not in plan
+
+
+async def test_a_call_that_may_read_less_is_told_the_task_alone_also_when_the_session_has_ended():
+    async with agent_standing(twice(), agent_session_seconds=0) as parts, client(parts) as web:
+        first = await first_run(web)
+        await followed(web, first, collections=["default"])
+        assert "prices.csv" not in parts.sandbox.files
+        plan = parts.model.asked[-4][1][1].text
+        assert first["question"] in plan
+        assert "It closed at 186.5" not in plan
 
 
 async def test_day_and_bundles_of_the_run_before_are_the_defaults():

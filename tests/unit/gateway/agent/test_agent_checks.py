@@ -395,11 +395,13 @@ def test_results_of_code_that_were_exchanged_stay_contradicted():
         ("Volatility is the deviation of daily returns times the square root of 252 [1].", "supported"),
         ("波动率为日收益率标准差乘以252的平方根 [1]。", "supported"),
         ("Volatility is scaled by the square root of 365 [1].", "bad"), ("The price is 252 dollars [1].", "bad"),
+        ("Headcount fell by 252 employees [1].", "bad"),
+        ("Multiplied by 252 trading days [1].", "supported"), ("It is scaled by 250 trading days [1].", "supported"),
     ],
 )  # fmt: skip
 def test_observations_that_were_counted_and_periods_of_a_year_are_no_invented_figures(answer, verdict):
     evidence = Evidence()
     evidence.execution(1, "Output of step 1", "trading days: 67\nvolatility: 35.86 %", day="2024-11-22")
     evidence.settings |= {"252"}
-    (figure,) = asyncio.run(check(answer, evidence, "How volatile was it?")).figures
+    (figure,) = asyncio.run(check(answer, evidence, "How volatile was it over 250 days?")).figures
     assert (figure.verdict if figure.verdict == "supported" else "bad") == verdict

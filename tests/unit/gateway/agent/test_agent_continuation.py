@@ -1,5 +1,6 @@
 """What a follow-up is told of the runs before it, and what it may take over."""
 
+import asyncio
 import dataclasses
 import json
 
@@ -11,6 +12,8 @@ from quelea_gateway.core.agent.grounding.evidence import Evidence, sources
 from quelea_gateway.core.agent.grounding.provenance import Flow
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, Event, PlanStep, Run
+from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
+from quelea_gateway.core.agent.runs.quota import RunLimits
 from quelea_kit.reach import Reach, within
 from support.agent_world import FAST, Noted, SayingModel, asking, good, world
 
@@ -85,6 +88,61 @@ async def test_what_was_typed_in_the_run_before_stays_not_traced():
     assert "untraced" in ports.sandbox.ran[-1]
     assert ports.sandbox.ran_in[0] == ports.sandbox.ran_in[-1]
     assert journal.of("answer")
+
+
+def coding(*codes):
+    """A model that runs these, one after the other."""
+    chosen = [{"action": "code-exec", "task": f"step {at}", "apis": [], "code": code} for at, code in enumerate(codes)]
+    later = [{"notes": [], "plan": [], "actions": [one]} for one in (*chosen[1:], {"action": "finish"})]
+    return SayingModel(good(action=[json.dumps(one) for one in (chosen[0], *later)], answer=ANSWER))
+
+
+TYPED = Artifact("step1-prices.csv", "text/csv", 8, 1, "prices.csv")
+READS = "import pandas as pd\nprint(pd.read_csv('prices.csv').close.sum())"
+
+
+async def test_a_file_of_typed_numbers_stays_not_traced_when_its_second_container_dies_too():
+    ports = world(coding("print(1)", READS))
+    answers = ports.sandbox._pretend
+
+    def dies_first(code, token):
+        done = answers(code, token)
+        return done if len(ports.sandbox.ran) > 1 else dataclasses.replace(done, reason="memory", session_alive=False)
+
+    ports.sandbox._pretend = dies_first
+    earlier = Earlier((BEFORE,), files=((TYPED, b"close\n1\n"),))
+    await run("run-2", asking("And now?"), ports, FAST, Noted(), earlier=earlier)
+    assert len({*ports.sandbox.ran_in}) > 1
+    assert "untraced" in ports.sandbox.ran[-1]
+
+
+async def test_a_file_that_code_wrote_under_a_made_name_stays_not_traced_in_another_container():
+    ports = world(coding("import pandas as pd\nn = 'prices'\nx = pd.read_csv('prices.csv')\nx.to_csv('prices.csv')\n"
+                         "pd.DataFrame({'close': [512.75]}).to_csv(f'{n}.csv')"))  # fmt: skip
+    kept = await kept_by(ports)
+    ports.sandbox.sessions.clear()
+    earlier = Earlier((BEFORE,), kept, ((TYPED, b"close\n1\n"),))
+    await run("run-2", asking("And?"), dataclasses.replace(ports, model=coding(READS)), FAST, Noted(), earlier=earlier)
+    assert "untraced" in ports.sandbox.ran[-1]
+
+
+async def test_a_run_that_is_cancelled_while_its_session_is_put_aside_leaves_none():
+    ports = world(SayingModel(good()))
+    kept = await kept_by(ports)
+    sessions = KeptSessions(RunLimits())
+    asked = asyncio.Event()
+
+    async def hangs(*_, **__):
+        asked.set()
+        await asyncio.Event().wait()
+
+    ports.sandbox.spare_session = hangs
+    keeping = asyncio.create_task(sessions.keep(kept))
+    await asked.wait()
+    keeping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await keeping
+    assert kept.sandbox_session in ports.sandbox.closed
 
 
 @pytest.mark.parametrize(

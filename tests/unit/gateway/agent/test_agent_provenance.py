@@ -40,6 +40,9 @@ def untraced(*codes, known=nothing):
         ("frame['a'] = [512.75]\nframe", {"512.75"}),
         ("import pandas as pd\nname = 'a'\npd.DataFrame({'x': [512.75]}).to_csv(f'{name}.csv')\n"
          "print(pd.read_csv('a.csv').x.sum())", {"512.75"}),
+        ("import pandas as pd\nprint(pd.DataFrame({'x': [512.75]}).to_csv(index=False))", {"512.75"}),
+        ("import csv\nwith open('a.csv', 'w') as f:\n    csv.writer(f).writerow([512.75])\n"
+         "print(list(csv.reader(open('a.csv'))))", {"512.75"}),
         ("class A:\n    price = 512.75\nprint(A().price)", {"512.75"}),
         ("f = lambda x: x * 1.37\nprint(f(frame))", {"1.37"}),
         ("exec('x = 512.75')\nprint(x)", set()),  # all of its output is set aside instead
@@ -80,6 +83,32 @@ def test_a_variable_keeps_what_it_rests_on_from_step_to_step_and_through_a_file(
     assert session.untraced_file("p.csv") == {"512.75"}
     assert session.trace("print(pd.read_csv('p.csv').p.sum())", nothing).printed.numbers == {"512.75"}
     assert session.untraced_file("other.csv") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("typed.to_csv(f'{symbol}.csv')", "NVDA.csv"),
+        ("typed.to_csv(f'{symbol}_prices.csv')", "NVDA_prices.csv"),
+        ("typed.to_csv('out/' + symbol + '_prices.csv')", "NVDA_prices.csv"),
+        ("typed.to_csv(f'{symbol}/prices.csv')", "prices.csv"),
+        ("read['x'] = 512.75\nread.to_csv(f'{symbol}.csv')", "NVDA.csv"),
+        ("with open(f'{symbol}_prices.csv', 'w') as f:\n    f.write(str(512.75))", "NVDA_prices.csv"),
+        ("read\nwith open(f'{symbol}.csv', 'w') as f:\n    f.write(str(512.75))", "NVDA.csv"),
+    ],
+)
+def test_a_file_of_a_name_that_the_code_makes_rests_on_what_is_written(code, name):
+    session = Session()
+    begin = "import pandas as pd\nsymbol = 'NVDA'\ntyped = pd.DataFrame({'x': [512.75]})\nread = pd.read_csv('a.csv')\n"
+    session.trace(begin + code, nothing)
+    assert session.untraced_file(name) == {"512.75"}
+
+
+def test_what_is_written_to_one_file_says_nothing_of_another():
+    session = Session()
+    session.trace("import pandas as pd\nd = pd.read_csv('a.csv')\nd['x'] = 512.75\nd.to_csv('b.csv')", nothing)
+    assert session.untraced_file("b.csv") == {"512.75"}
+    assert not session.untraced_file("a.csv")
 
 
 def test_a_number_that_stands_in_the_evidence_is_an_input():
@@ -141,6 +170,7 @@ def test_an_output_is_taken_apart():
         ("from quelea_results import report\nreport('a', 1)", "_ = report.at(1)('a', 1)"),
         ("from quelea_results import report\nx = 1; report('é', x)", "x = 1; _ = report.at(1)('é', x)"),
         ("from quelea_results import report\nreport('a', 1)\nprint(2)", "report.at(1)('a', 1)"),
+        ("from quelea_results import report\n(report('a', 1))", "_ = (report.at(1)('a', 1))"),
     ],
 )
 def test_a_last_report_is_not_printed_once_more(code, runs):

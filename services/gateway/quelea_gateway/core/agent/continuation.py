@@ -20,7 +20,7 @@ from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse
 from quelea_gateway.core.agent.grounding.evidence import Evidence
 from quelea_gateway.core.agent.grounding.provenance import Flow, Session
 from quelea_gateway.core.agent.grounding.results import EVIDENCE, HELPER
-from quelea_gateway.core.agent.model import TEXTS, Artifact, EarlierRun, Event, PlanStep, Run
+from quelea_gateway.core.agent.model import TEXTS, Artifact, EarlierRun, Event, PlanStep, Run, RunRequest
 from quelea_gateway.core.agent.ports import CodeFile, Sandbox
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work, plan_lines
@@ -112,8 +112,13 @@ class Earlier:
     files: tuple[tuple[Artifact, bytes], ...] = ()
 
 
+def may_see(request: RunRequest, as_of: str, reach: Reach) -> bool:
+    """Whether a follow-up, in the reach of its call, may see what was found on a day within a reach."""
+    return request.as_of >= as_of and current().covers(reach)
+
+
 def read_run(run: Run, events: Sequence[Event]) -> EarlierRun:
-    """What a follow-up is told of a stored run."""
+    """What a follow-up that may see all of a stored run is told of it."""
     plans = [one.data["plan"] for one in events if one.data.get("plan")]
     plan = tuple(PlanStep(step["action"], step["task"]) for step in plans[-1]) if plans else ()
     attempts = [one.data for one in events if one.name in ("code", "output") and "attempt" in one.data]
@@ -157,8 +162,8 @@ def file_name(artifact: Artifact) -> str:
 async def go_on(work: Work, earlier: Earlier) -> None:
     """Take over what the run before left; its door has been opened already."""
     work.before = earlier.runs
-    kept, earlier.kept = earlier.kept, None
-    if kept is not None and not _may_see(work, kept):
+    kept = earlier.kept
+    if kept is not None and not may_see(work.request, kept.as_of, kept.reach):
         await kept.end()
         kept = None
     if kept is not None:
@@ -167,16 +172,24 @@ async def go_on(work: Work, earlier: Earlier) -> None:
         for note in kept.data_notes:
             work.note_data(note)
         if await _enter(work, kept):
+            earlier.kept = None
             return
-    flows = kept.variables.files if kept else {}
+    earlier.kept = None
     for artifact, data in earlier.files:
         name = file_name(artifact)
         work.files.append(CodeFile(name, data, artifact.media_type))
-        known = flows.get(name, Flow() if artifact.traced else _UNKNOWN)
-        work.variables.files[name] = Flow(inputs=frozenset({f"file {name}"})) | known
+        work.begins_with.files[name] = _flow_of(artifact, name, kept)
+    work.variables = work.begins_with.copy()
     files = ", ".join(one.path for one in work.files) or "-"
     work.told_of_session = say("container_ended" if kept else "session_ended", work.language, files=files)
     work.notice(say("began_afresh", work.language, files=files))
+
+
+def _flow_of(artifact: Artifact, name: str, kept: KeptSession | None) -> Flow:
+    """What a file of the run before draws on; one of an unknown name may be any."""
+    known = kept.variables.files if kept else {}
+    flow = Flow(inputs=frozenset({f"file {name}"})) | known.get(name, Flow()) | known.get("", Flow())
+    return flow if artifact.traced or flow.numbers else flow | _UNKNOWN
 
 
 async def _enter(work: Work, kept: KeptSession) -> bool:
@@ -194,15 +207,6 @@ async def _enter(work: Work, kept: KeptSession) -> bool:
         files=", ".join(files[-_MOST_FILES:]) or "-",
     )  # fmt: skip
     return True
-
-
-def _may_see(work: Work, kept: KeptSession) -> bool:
-    """Whether the follow-up may see what the session holds: on its day, and within its reach."""
-    now, then = current(), kept.reach
-    is_wide = now.collections is None or (
-        then.collections is not None and set(then.collections) <= set(now.collections)
-    )
-    return now.tenant == then.tenant and is_wide and work.request.as_of >= kept.as_of
 
 
 def hand_over(work: Work) -> KeptSession | None:

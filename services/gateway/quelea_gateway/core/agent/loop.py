@@ -74,8 +74,6 @@ async def run(
             await keep(left)
         return answer
     finally:
-        if earlier is not None and earlier.kept is not None:  # it did not come to go on in it
-            await earlier.kept.end()
         # Also when the run is cancelled: a container and a token must not outlive it.
         closing = asyncio.ensure_future(_close(work))
         with contextlib.suppress(asyncio.CancelledError):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from quelea_checker import UNSUPPORTED
+from quelea_kit.reach import DEFAULT_TENANT, Reach
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
 ENDED: frozenset[str] = frozenset({"finished", "failed", "cancelled", "interrupted"})
@@ -289,6 +290,8 @@ class Run:
     """Identity of the gateway process that runs it."""
     follows: str = ""
     """The run that it goes on from; empty: none."""
+    reach: Reach = field(default_factory=Reach)
+    """What it found was found within it."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -305,12 +308,18 @@ class Run:
                 "bundle_ids": tuple(stored["bundle_ids"]),
                 "artifacts": tuple(Artifact(**one) for one in stored["artifacts"]),
                 "calls": tuple(stored["calls"]),
+                "reach": _reach_of(stored.get("reach", {})),
             }
         )
 
     def changed(self, **fields: Any) -> Run:
         """The run with some fields changed."""
         return replace(self, **fields)
+
+
+def _reach_of(stored: dict[str, Any]) -> Reach:
+    named = stored.get("collections")
+    return Reach(stored.get("tenant", DEFAULT_TENANT), None if named is None else tuple(named))
 
 
 @dataclass(slots=True)

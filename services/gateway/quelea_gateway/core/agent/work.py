@@ -163,6 +163,8 @@ class Work:
     """Of a follow-up: what its code finds, for the model."""
     files: list[CodeFile] = field(default_factory=list)
     """What the run before left, to lie beside the code of another session."""
+    begins_with: Session = field(default_factory=Session)
+    """What these files draw on: all that is known of a container that begins."""
     data_notes: list[str] = field(default_factory=list)
     """What is said of recorded data that it has seen."""
 

@@ -23,7 +23,7 @@ from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle,
 from quelea_gateway.core.agent.files import keep
 from quelea_gateway.core.agent.grounding import results
 from quelea_gateway.core.agent.grounding.door_calls import Collected, collect_calls
-from quelea_gateway.core.agent.grounding.provenance import Session, Traced
+from quelea_gateway.core.agent.grounding.provenance import Traced
 from quelea_gateway.core.agent.model import TEXTS, Artifact, Choice, Observation, ReportedResult
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 from quelea_gateway.core.agent.texts import say
@@ -108,7 +108,7 @@ async def _write_and_run(work: Work, choice: Choice) -> Observation:
             await _example(work, answered, "not run")
             return done
         if done.reason != "ok":  # nobody knows how far it came
-            work.variables = variables.joined(work.variables) if done.session_alive else Session()
+            work.variables = variables.joined(work.variables) if done.session_alive else work.begins_with.copy()
         observation = await _observe(work, code, traced, done, attempt)
         await _example(work, answered, done.reason)
         if done.reason == "ok" or work.time_left <= 0:

@@ -28,7 +28,12 @@ _REMARK = re.compile(r"\((\s*[$€£¥]?\d[\d,.]*\s*(?:[A-Za-z]{3,12}|[\u4e00-\u
 """An amount with its unit in parentheses: a remark. Bare, or with a sign only, it may be a bookkeeper's minus."""
 _YEARLY = frozenset({"12", "52", "250", "252", "360", "365"})
 """Periods of a year, by which code annualises."""
-_ANNUALISED = re.compile(r"(?:√|\b(?:root of|sqrt\s?\(?|times|by|×)|根号|乘以|除以)\s?\Z", re.IGNORECASE)
+_ANNUALISED = re.compile(
+    r"(?:[√×]|\b(?:root of|sqrt\s?\(?|times|(?:multipl|divid|scal|annuali[sz])[a-z]{1,4} by)|根号|乘以|除以)\s?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_WORDS = 20
+"""Characters of what that reads: "fell by 250" is no computation."""
 _COUNTED = re.compile(
     r"\s?(?:(?:daily|weekly|monthly|quarterly|annual|closing)\s)?"
     r"(?:closes|prices|returns|observations|rows|quotes|data points)\b|\s?(?:个观测值|个数据点|个收盘价|条记录)",
@@ -184,8 +189,9 @@ def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: 
     """
     if not figure.text.isdigit() or len(figure.text) > _LONGEST_COUNT:
         return False
-    if figure.text in _YEARLY and _ANNUALISED.search(text[max(0, figure.start - 12) : figure.start]):
-        return figure.text in evidence.settings
+    before = max(0, figure.start - _LONGEST_WORDS)
+    if figure.text in _YEARLY & evidence.settings and _ANNUALISED.search(text, before, figure.start):
+        return True
     if _COUNTED.match(text, figure.end):
         return evidence.is_counted(figure.text)
     if len(figure.text) > 3 or not _SPAN.match(text, figure.end):

@@ -33,8 +33,8 @@ _YEAR = 4
 _MADE_UP = "random"
 
 _COMPUTING = frozenset({
-    "builtins", "collections", "datetime", "decimal", "fractions", "functools", "io", "itertools", "json", "math",
-    "numpy", "operator", "pandas", "re", "scipy", "statistics", "statsmodels", "string", "textwrap",
+    "builtins", "collections", "csv", "datetime", "decimal", "fractions", "functools", "io", "itertools", "json",
+    "math", "numpy", "operator", "pandas", "re", "scipy", "statistics", "statsmodels", "string", "textwrap",
 })  # fmt: skip
 """Modules that compute; a function of any other one brings data, and its arguments say which."""
 _PARSERS = frozenset({
@@ -53,6 +53,13 @@ _OF_DATA = frozenset({"percentile", "quantile", "round", "to_datetime"})
 """Of those the functions whose first argument is the data."""
 _WRITERS = frozenset({"dump", "to_csv", "to_excel", "to_html", "to_json", "to_parquet", "to_pickle", "write",
                       "write_text", "writelines", "writerow", "writerows"})  # fmt: skip
+_ONTO_HANDLES = frozenset({"dump", "write", "writelines", "writerow", "writerows"})
+"""Of those the ones that write to what `open` gave; the others are given a name."""
+_TO_TEXT = frozenset({"to_csv", "to_html", "to_json"})
+"""Of those the ones that give their text back where they are given no name."""
+_NAMED = frozenset({"buf", "path", "path_or_buf"})
+_SOME_FILE = "a file"
+"""Input of what `open` gives for a name that the code makes."""
 _READERS = frozenset({"open", "read_csv", "read_excel", "read_json", "read_parquet", "read_pickle", "read_table",
                       "read_text"})  # fmt: skip
 _PRINTERS = frozenset({"display", "pprint", "pp"})
@@ -182,10 +189,11 @@ class _Reading:
             flow = self.value(value)
         self._shown(flow)
 
-    def shown_twice(self, body: Sequence[ast.stmt]) -> ast.expr | None:
+    def shown_twice(self, body: Sequence[ast.stmt]) -> ast.stmt | None:
         """A last expression that reports: it is printed as a result already, and its value would be once more."""
-        value = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-        return value if isinstance(value, ast.Call) and self._name(value.func) == f"{HELPER}.report" else None
+        last = body[-1] if body else None
+        value = last.value if isinstance(last, ast.Expr) else None
+        return last if isinstance(value, ast.Call) and self._name(value.func) == f"{HELPER}.report" else None
 
     def _shown(self, flow: Flow) -> None:
         """It is printed in a way that cannot be marked."""
@@ -388,12 +396,14 @@ class _Reading:
             called_on = _NOTHING
         else:
             called_on = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else self.value(node.func)
+        if last in _TO_TEXT and not node.args and not _NAMED & set(named):
+            return called_on
         if last in _WRITERS:
-            self._write(node, called_on, every)
+            self._write(node, last, called_on, every)
             return _NOTHING
         if last in _READERS:
             typed = Flow(self._parsed(every.texts)) if last != "open" else _NOTHING
-            return called_on | self._read(node) | typed | Flow(every.numbers, inputs=every.inputs)
+            return called_on | self._read(node, last) | typed | Flow(every.numbers, inputs=every.inputs)
         if last in _PARSERS:
             flow = called_on | every
             return Flow(flow.numbers | self._parsed(flow.texts), flow.texts, flow.inputs)
@@ -468,20 +478,26 @@ class _Reading:
 
     # Files
 
-    def _write(self, node: ast.Call, called_on: Flow, given: Flow) -> None:
+    def _write(self, node: ast.Call, last: str, called_on: Flow, given: Flow) -> None:
         flow = Flow(called_on.numbers | given.numbers | self._parsed(called_on.texts), inputs=called_on.inputs)
         flow |= Flow(inputs=given.inputs)
-        names = {*_paths(node), *(one.removeprefix("file ") for one in flow.inputs if one.startswith("file "))}
+        names = _paths(node)
+        if last in _ONTO_HANDLES or not names:
+            names |= {one.removeprefix("file ") for one in flow.inputs if one.startswith("file ")}
+            names |= {""} if _SOME_FILE in flow.inputs or last not in _ONTO_HANDLES else set()
         for name in names or {""}:  # a name that is made by the code may be any
             self.session.files[name] = self.session.files.get(name, _NOTHING) | flow
 
-    def _read(self, node: ast.Call) -> Flow:
+    def _read(self, node: ast.Call, last: str) -> Flow:
         flow = _NOTHING
         for name in _paths(node):
             source = EVIDENCE if name == EVIDENCE else f"file {name}"
             made = self.session.files.get(name, _NOTHING) | self.session.files.get("", _NOTHING)
             flow |= made | Flow(inputs=frozenset({source}))
-        return flow if flow.inputs else self._join(self.session.files.values())
+        if flow.inputs:
+            return flow
+        some = Flow(inputs=frozenset({_SOME_FILE})) if last == "open" else _NOTHING
+        return self._join(self.session.files.values()) | some
 
     # Names
 
@@ -537,12 +553,29 @@ def _root(node: ast.expr) -> str:
 
 
 def _paths(node: ast.Call) -> set[str]:
-    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
-    return {text.rsplit("/", 1)[-1] for text in texts if _FILE.fullmatch(text[:300])}
+    """Names of files that stand in a call as a whole; of what the code puts together, the end behind a slash."""
+    ends, parts = set(), set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.JoinedStr):
+            pieces = one.values
+        elif isinstance(one, ast.BinOp) and isinstance(one.op, ast.Add):
+            pieces = [one.left, one.right]
+        else:
+            continue
+        parts |= {id(piece) for piece in pieces}
+        ends |= {id(piece) for piece in pieces[-1:]}
+    return {
+        one.value.rsplit("/", 1)[-1]
+        for one in ast.walk(node)
+        if isinstance(one, ast.Constant)
+        and isinstance(one.value, str)
+        and _FILE.fullmatch(one.value[:300])
+        and (id(one) not in parts or (id(one) in ends and "/" in one.value))
+    }
 
 
 def _marked(
-    code: str, reports: dict[int, tuple[ast.Call, Flow]], prints: dict[int, ast.Call], shown_twice: ast.expr | None
+    code: str, reports: dict[int, tuple[ast.Call, Flow]], prints: dict[int, ast.Call], shown_twice: ast.stmt | None
 ) -> str:
     """The code with each report told its place, and what prints typed numbers changed; no line moves."""
     changes: list[tuple[int, int, int, str]] = []

@@ -23,8 +23,14 @@ class KeptSessions:
     async def keep(self, one: KeptSession) -> None:
         """Let it wait; the oldest that are too many end."""
         limits = self._limits
-        if not (limits.kept and limits.kept_per_tenant and limits.kept_seconds and await one.wait(limits.kept_seconds)):
-            await one.end()
+        waits = False
+        try:
+            if limits.kept and limits.kept_per_tenant and limits.kept_seconds:
+                waits = await one.wait(limits.kept_seconds)
+        finally:  # also where its run is cancelled meanwhile: nobody else has it
+            if not waits:
+                await one.end()
+        if not waits:
             return
         run_id = one.run_ids[-1]
         self._kept[run_id] = one

@@ -12,9 +12,9 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
-from quelea_kit.reach import within
+from quelea_kit.reach import current, within
 
-from quelea_gateway.core.agent.continuation import MOST_BEFORE, Earlier, pick_files, read_run
+from quelea_gateway.core.agent.continuation import MOST_BEFORE, Earlier, may_see, pick_files, read_run
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, EarlierRun, Event, Run, RunRequest, State, Usage
@@ -96,7 +96,7 @@ class Manager:
             id=f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(8)}", tenant=request.tenant, question=request.question,
             as_of=request.as_of, language=request.language, model=request.model, state="queued", created=iso(now),
             budget=request.budget, bundle_ids=request.bundle_ids, gateway=self._name,
-            follows=request.follows,
+            follows=request.follows, reach=current(),
         )  # fmt: skip
         live = self._live[run.id] = Live(run, request, self._store, self.ports.clock)
         try:
@@ -216,6 +216,7 @@ class Manager:
 
     async def _run(self, live: Live) -> None:
         end: dict[str, Any] = {"state": "failed", "error": "Internal error; the gateway's log has it."}
+        earlier = None
         try:
             live.run = live.run.changed(state="running", started=iso(self.ports.clock.now()))
             await self._store.put(live.run)
@@ -233,7 +234,7 @@ class Manager:
         except Exception as error:  # noqa: BLE001  # whatever it was, the run ends in order and the log hears of it
             self._report(live.run, error)
         finally:
-            closing = asyncio.ensure_future(self._finish(live, end))
+            closing = asyncio.ensure_future(self._finish(live, end, earlier))
             while not closing.done():  # whoever cancels, the end is written down
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.shield(closing)
@@ -245,15 +246,18 @@ class Manager:
         last = await self.get(tenant, run_id)
         before: Run | None = last
         while before is not None:
-            runs.insert(0, read_run(before, await self.history(tenant, before.id)))
+            told = EarlierRun(before.id, before.question)
+            if may_see(live.request, before.as_of, before.reach):
+                told = read_run(before, await self.history(tenant, before.id))
+            runs.insert(0, told)
             before = await self._before(before) if len(runs) < MOST_BEFORE else None
-        kept = self._kept.take(run_id)
+        wanted = pick_files(last.artifacts) if may_see(live.request, last.as_of, last.reach) else []
         try:
-            files = [(one, await self.artifact(tenant, run_id, one.name)) for one in pick_files(last.artifacts)]
+            files = [(one, await self.artifact(tenant, run_id, one.name)) for one in wanted]
         except QueleaError as error:  # the session may have them; without both the code begins with nothing
             self._report(live.run, error)
             files = []
-        return Earlier(tuple(runs), kept, tuple(files))
+        return Earlier(tuple(runs), self._kept.take(run_id), tuple(files))  # taken last: nothing can fail any more
 
     async def _before(self, run: Run) -> Run | None:
         with contextlib.suppress(NotFound):  # it was deleted
@@ -273,7 +277,9 @@ class Manager:
             return False
         return True
 
-    async def _finish(self, live: Live, end: dict[str, Any]) -> None:
+    async def _finish(self, live: Live, end: dict[str, Any], earlier: Earlier | None = None) -> None:
+        if earlier is not None and earlier.kept is not None:  # the run did not come to go on in it
+            await earlier.kept.end()
         if live.used is None and live.run.started:
             seconds = (self.ports.clock.now() - datetime.fromisoformat(live.run.started)).total_seconds()
             end["usage"] = Usage(seconds=round(seconds, 3))
