@@ -59,3 +59,19 @@ def test_a_metric_that_is_a_percentage_is_answered_by_one() -> None:
     evidence = Evidence(1, MARGINS, header=HEADER, is_table=True, company="Norbert Mills", period_end="2024-03-30")
     found = answer(Task("What gross margin did its services make in March 2024?", (evidence,), date(2024, 6, 1)))
     assert found.quotes[0].text == "Services\t70.5%\t71.5%"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much did Norbert Mills pay in dividends?", "We have never declared or paid cash dividends on our stock."),
+        ("How much goodwill was impaired in 2024?", "We did not record any impairment of goodwill in 2024."),
+        ("How many customers made more than 10% of sales?", "No customer made more than 10% of sales."),
+        ("What percentage of sales comes from Zephyr?", "About half of our sales come from Zephyr."),
+        ("How much did sales grow in 2024?", "Sales doubled in 2024."),
+        ("商誉减值是多少？", "本年度未计提商誉减值。"),
+        ("收入增长了多少？", "织机业务的收入翻了一番。"),
+    ],
+)
+def test_a_figure_in_words_is_one_and_so_is_that_there_is_none(question: str, text: str) -> None:
+    assert not decline(question, text)

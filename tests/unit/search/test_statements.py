@@ -233,6 +233,15 @@ def test_a_cell_that_spans_rows_or_columns_keeps_its_place(parse_it: Parse) -> N
     assert told["Total assets", 2031] == 14_000_000
 
 
+def test_a_cell_that_spans_rows_goes_no_further_for_a_row_too_wide_to_place(parse_it: Parse) -> None:
+    rows = "<tr><td rowspan='3'>Total</td><td>14</td><td>19</td></tr><tr><td colspan='500'>of which</td></tr>"
+    rows += "<tr><td>7</td><td>9</td></tr><tr><td>Goodwill</td><td>4</td><td>3</td></tr>"
+    head = "<tr><td>December 31,</td><td>2031</td><td>2030</td></tr>"
+    parsed = parse_it(page("CONSOLIDATED BALANCE SHEET", f"<table>{head}{rows}</table>").encode(), "a.html")
+    placed = [line.extents for line in parsed.pages[0].lines if line.extents]
+    assert placed[-1] == ((0, 0.5), (1, 1.5), (2, 2.5))
+
+
 def test_a_column_of_changes_makes_no_facts(parse_it: Parse) -> None:
     rows = [
         ["(in millions)", "2031", "2030", "Change"],

@@ -9,7 +9,7 @@ from functools import cache
 from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.company_names import known_companies
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.numerals import HAN_NUMERAL
+from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL
 from quelea_fintext.text import CJK, normalise, stem, terms, words
 from quelea_fintext.times.no_such_periods import find_no_such_periods
 
@@ -39,7 +39,9 @@ _TOUCHED = 0.3
 """Least that one thing of the question besides its names must be met."""
 _GENERAL = frozenset(map(stem, LANGUAGES.words("questions.general")))
 """Words before an item that make it no other one."""
-_FIGURE = re.compile(rf"\d|{HAN_NUMERAL}(?:[成倍万亿元个家人]|分之)")
+_FIGURE = re.compile(rf"\d|{HAN_NUMERAL}(?:[成倍万亿元个家人]|分之)|\b(?!one\b){CARDINAL_WORD}\b", re.IGNORECASE)
+_SAID_IN_WORDS = LANGUAGES.pattern("questions.figure_in_words")
+"""A figure without digits ("half", "doubled"), or that there is none ("have never paid any")."""
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?!\d)")
 _NUMBERED_NAME = re.compile(r"(?<=[a-z,;(] )[A-Z]\w{1,30} \d{1,4}\b(?![\d.,%])")
 """A name with its number, inside a sentence: "our Microsoft 365 applications"."""
@@ -122,6 +124,8 @@ def _other_kind(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
 def _has_asked_figure(query: Query, one: Candidate) -> bool:
     """The quote has a figure, where nothing but one is the answer; the number of a name ("Microsoft 365") is none."""
     if not query.counted or one.span.row is not None or one.span.rows:
+        return True
+    if _SAID_IN_WORDS.search(one.text):
         return True
     if query.count:
         return has_figure(query, one)

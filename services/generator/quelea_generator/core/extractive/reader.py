@@ -105,7 +105,7 @@ def _answer(task: Task) -> Answer:
         )
     ranked = keep_named(query, keep_places(task.question, ranked))
     ranked = separate_parent_company(task.question, ranked, figure=query.wants_figure)
-    ranked = keep_holders(task.question, ranked, task.evidence)
+    ranked = [one for one in keep_holders(task.question, ranked, task.evidence) if not _instructs(one)]
     chosen = select(query, ranked, most=MOST_QUOTES)
     if lacks_qualifier(query, chosen):
         chosen = select(query, [one for one in ranked if not lacks_qualifier(query, [one])], most=MOST_QUOTES)

@@ -331,7 +331,7 @@ class _Grid:
         self._rows: list[tuple[list[tuple[float, float]], int]] = []
         """The extents of each row's cells, and the column after the last."""
         self._taken: dict[int, int] = {}
-        """For each column how many more rows a cell from above takes."""
+        """For each column the first row that no cell from above takes."""
 
     @property
     def extents(self) -> list[Sequence[tuple[float, float]]]:
@@ -341,23 +341,21 @@ class _Grid:
 
     def add(self, cells: Sequence[Any]) -> None:
         """The next row."""
+        row = len(self._rows)
         found: list[tuple[float, float]] = []
-        begun: dict[int, int] = {}
-        at = self._free(0)
+        at = self._free(0, row)
         for cell in cells:
             width = _span(cell, "colspan")
             if at + width > _MOST_GRID:
                 self._rows.append(([], 0))
                 return
             found.append((at, at + width - _GAP))
-            begun |= dict.fromkeys(range(at, at + width), _span(cell, "rowspan"))
-            at = self._free(at + width)
-        for column in {*self._taken, *begun}:
-            self._taken[column] = begun.get(column, self._taken.get(column, 0)) - 1
+            self._taken |= dict.fromkeys(range(at, at + width), row + _span(cell, "rowspan"))
+            at = self._free(at + width, row)
         self._rows.append((found, at))
 
-    def _free(self, at: int) -> int:
-        while self._taken.get(at, 0) > 0:
+    def _free(self, at: int, row: int) -> int:
+        while self._taken.get(at, 0) > row:
             at += 1
         return at
 

@@ -49,8 +49,7 @@ def compute_answer(task: Task, query: Query) -> ComputedAnswer | None:
         return None
     said = Statement(query.language)
     margin = margin_of_part(task.question, query)
-    asked = find_computations(normalise(task.question).strip(), growth=query.percent and query.moves)
-    for one in (*([margin] if margin else ()), *asked):
+    for one in (*([margin] if margin else ()), *find_computations(normalise(task.question).strip())):
         found = _change(task, query, one, said) if one.kind == "change" else _of_rows(task, query, one, said)
         if found:
             return found

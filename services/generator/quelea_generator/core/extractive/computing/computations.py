@@ -63,14 +63,13 @@ def is_rate(question: str) -> bool:
     return _RATE.search(question) is not None
 
 
-def find_computations(question: str, *, growth: bool = False) -> Iterator[Computation]:
+def find_computations(question: str) -> Iterator[Computation]:
     """The computations that a question may ask for, the likeliest first; most questions ask for none.
 
     Args:
         question: Normalised: lower case, full-width signs made ordinary.
-        growth: It is known to ask how much something moved in percent, in whatever words.
     """
-    changes = growth or _CHANGE.search(question) is not None
+    changes = _CHANGE.search(question) is not None
     yield from _pairs("share", _SHARES, question)
     yield from _pairs("ratio", _RATIOS, question)
     for pattern in _SUMS:
