@@ -74,8 +74,6 @@ class Sessions:
         """
         if self._count(tenant) >= self._most_per_tenant:
             self._end_spare(tenant)
-        if len(self._open) + sum(self._places.values()) >= self._most:
-            self._end_spare()
         mine = self._count(tenant)
         if mine >= self._most_per_tenant:
             metrics.REFUSED.labels("sessions").inc()
@@ -83,6 +81,8 @@ class Sessions:
                 f"{mine} sessions are already open; close one, or wait until one expires.",
                 retry_after=10.0,
             )
+        if len(self._open) + sum(self._places.values()) >= self._most:
+            self._end_spare()
         if len(self._open) + sum(self._places.values()) >= self._most:
             metrics.REFUSED.labels("sessions").inc()
             raise Overloaded(f"All {self._most} sessions are in use; try again later.", retry_after=10.0)

@@ -339,5 +339,16 @@ async def test_a_spare_session_keeps_what_it_has_and_ends_where_its_place_is_nee
             await spare(client, third, "a", idle=1e9)
 
 
+async def test_who_has_all_its_places_takes_no_spare_one_of_others() -> None:
+    async with sandbox(FakeBackend(), fast_settings(max_sessions=2, max_sessions_per_tenant=1)) as client:
+        await client.until_ready()
+        await session(client, tenant="a")
+        other = await session(client, tenant="b")
+        await spare(client, other, "b")
+        with pytest.raises(Overloaded):
+            await session(client, tenant="a")
+        await spare(client, other, "b", waits=False)
+
+
 async def count_sessions(client: SandboxClient) -> int:
     return int((await unary(client.stub.GetCapacity(pb.GetCapacityRequest(), timeout=60))).sessions)

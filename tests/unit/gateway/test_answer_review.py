@@ -1,6 +1,7 @@
 """What is shown of what a reader wrote: checked, put right, withheld or declined."""
 
 import asyncio
+import time
 
 import pytest
 from quelea_checker import check_answer
@@ -324,6 +325,13 @@ async def test_a_checker_that_breaks_costs_its_verdicts_and_not_the_answer():
 async def test_a_check_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(answer_review, "CHECK_SECONDS", 0.01)
     assert names(await conclude("Sales were $81,797 million [1].", checker=Here(wait=30))) == ["unchecked"]
+
+
+async def test_a_comparison_that_breaks_or_takes_too_long_costs_the_verdicts_and_not_the_answer(monkeypatch):
+    monkeypatch.setattr(answer_review, "CHECK_SECONDS", 0.5)
+    for compare in (lambda *_: 1 / 0, lambda *_: time.sleep(2)):
+        monkeypatch.setattr(answer_review, "compare", compare)
+        assert names(await conclude("Sales were $81,797 million [1].")) == ["unchecked"]
 
 
 def test_a_reader_that_never_stops_is_cut():

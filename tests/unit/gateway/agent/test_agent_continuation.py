@@ -9,7 +9,7 @@ from quelea_gateway.core.agent import continuation
 from quelea_gateway.core.agent.continuation import Earlier, EarlierRun, pick_files, read_run
 from quelea_gateway.core.agent.decision.token_budget import tokens
 from quelea_gateway.core.agent.grounding.evidence import Evidence, sources
-from quelea_gateway.core.agent.grounding.provenance import Flow
+from quelea_gateway.core.agent.grounding.provenance import Flow, Session
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, Event, PlanStep, Run
 from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
@@ -56,6 +56,39 @@ async def test_prompts_tell_of_the_runs_before_within_bounds():
             assert least in text, kind
             assert text.count("</earlier>") == 1, kind
             assert tokens(text) < 5300, kind
+
+
+async def test_a_short_run_does_not_push_out_those_before_it():
+    long = dataclasses.replace(BEFORE, report="The figures of its quarters follow. " * 20 + "It rose to 190.17.")
+    short = EarlierRun("run-1", "As a chart?", report="See chart.")
+    model = SayingModel(good(answer=ANSWER))
+    earlier = Earlier((long, short))
+    await run("run-2", asking("And now?"), world(model), FAST, Noted(), earlier=earlier)
+    told = model.asked[0][1][1].text
+    assert "How did NVIDIA do?" in told
+    assert "It rose to 190.17." in told
+
+
+async def test_what_is_told_of_the_runs_before_is_a_quarter_of_the_prompt_at_most():
+    long = dataclasses.replace(
+        BEFORE, question="What " * 9000, code="y = 2\n" * 9000, report="It rose. " * 9000,
+        plan=(PlanStep("code-exec", "get " * 9000),),
+    )  # fmt: skip
+    model = SayingModel(good(answer=ANSWER))
+    await run("run-2", asking("And?"), world(model), FAST, Noted(), earlier=Earlier((long, long, long)))
+    told = model.asked[0][1][1].text.partition("<earlier>")[2].partition("</earlier>")[0]
+    assert 900 < tokens(told) < 8192 // 4
+
+
+async def test_tables_are_there_where_the_container_died_with_the_last_code():
+    ports = world(coding("print(1)", READS))
+    kept = await kept_by(ports)
+    kept.sandbox_session, kept.variables = "", Session()
+    earlier = Earlier((BEFORE,), kept, ((TYPED, b"close\n1\n"),))
+    journal = Noted()
+    await run("run-2", asking("And?"), dataclasses.replace(ports, model=coding(READS)), FAST, journal, earlier=earlier)
+    assert ports.sandbox.files["prices.csv"] == b"close\n1\n"
+    assert any("began afresh" in one for one in journal.of("answer")[0]["notices"])
 
 
 async def test_a_report_is_told_without_its_numbers_and_code_only_where_it_ran():

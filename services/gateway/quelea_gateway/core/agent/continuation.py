@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from quelea_kit.errors import QueleaError
 from quelea_kit.reach import Reach, current
 
-from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse
+from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.agent.grounding.evidence import Evidence
 from quelea_gateway.core.agent.grounding.provenance import Flow, Session
 from quelea_gateway.core.agent.grounding.results import EVIDENCE, HELPER
@@ -33,7 +33,7 @@ _MOST_NAMES = 40
 _SHARE = 4
 """Of a prompt the part that is told of the runs before, at most."""
 _OLDER = 3
-"""The part of that for each of the older runs."""
+"""The part of that for each of the older runs, of which it fills five eighths at most."""
 _CLOSE_SECONDS = 5.0
 _FILE_NAME = re.compile(r"[\w][\w.\-]{0,79}")
 _MARK = re.compile(r"\s?\[\d{1,3}\]")
@@ -171,7 +171,8 @@ async def go_on(work: Work, earlier: Earlier) -> None:
         work.documents, work.candidates = kept.documents, kept.candidates
         for note in kept.data_notes:
             work.note_data(note)
-        if await _enter(work, kept):
+        is_there = kept.sandbox_session or not earlier.files  # else its container died with its last code
+        if is_there and await _enter(work, kept):
             earlier.kept = None
             return
     earlier.kept = None
@@ -239,9 +240,8 @@ def write_question(work: Work) -> str:
         return question
     room = work.prompt_tokens // _SHARE
     *older, last = work.before
-    pieces = [*(_describe(one, room // _OLDER) for one in older), _describe(last, room, whole=True)]
-    while len(pieces) > 1 and sum(map(len, pieces)) > len(pieces[-1]) * 2:  # the oldest goes first
-        pieces.pop(0)
+    pieces = [_describe(one, room // _OLDER) for one in older]
+    pieces.append(_describe(last, room - sum(map(tokens, pieces)), whole=True))
     before = "\n\n".join(pieces)
     head = say("follows", work.language)
     return f"{question}\n\n{head}\n<earlier>\n{before}\n</earlier>\n{work.told_of_session}"

@@ -245,7 +245,10 @@ async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Bas
 
 async def _differences(text: str, pointed: Sequence[DraftFigure], basis: Basis) -> dict[int, str]:
     try:
-        return await asyncio.to_thread(compare, text, pointed, basis.sources, basis.question)
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await asyncio.to_thread(compare, text, pointed, basis.sources, basis.question)
+    except TimeoutError:
+        raise DeadlineExceeded("Checking the answer took too long; try again.") from None
     except Exception as error:
         log.exception("comparison_failed", characters=len(text), figures=len(pointed))
         raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
