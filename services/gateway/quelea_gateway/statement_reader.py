@@ -21,6 +21,7 @@ from quelea_gateway.core.statements.statement_grid import (
     MONTHS,
     MOST_YEARS,
     SHOWN,
+    STATEMENTS,
     Company,
     Figure,
     Statement,
@@ -80,7 +81,7 @@ class StatementReader:
     async def statements(self, query: StatementQuery, wanted: Sequence[str]) -> list[Statement]:
         """Several statements of one company; `query.statement` does not count. Raises as `statement` does."""
         check_query(query)
-        figures = await self._figures(query)
+        figures = await self._figures(query, SHOWN if "breakdown" in wanted else STATEMENTS)
         period = query.period or ("annual" if period_ends(figures, "annual") else "quarterly")
         most = query.years if period == "annual" else 4 * query.years
         return [Statement(figures[0].company, name, query.basis, grid(figures, name, period, most)) for name in wanted]
@@ -134,15 +135,16 @@ class StatementReader:
         )
         return [figure_of(one) for one in found.facts]
 
-    async def _figures(self, query: StatementQuery) -> list[Figure]:
-        """Every figure of a company's statements."""
+    async def _figures(self, query: StatementQuery, statements: Sequence[str]) -> list[Figure]:
+        """Every figure of these statements of a company: those of parts would say for a statement of quarters alone
+        that a year is stored."""
         found: list[Figure] = []
         token = ""
         while len(found) < _MOST_FACTS:
             page = await self._retriever.facts(
                 retriever_pb2.ListFactsRequest(
                     filters=filters_to_wire(Filters(companies=(query.company,))),
-                    statements=SHOWN,
+                    statements=statements,
                     basis=query.basis,
                     include_doubtful=query.doubtful,
                     as_of=past_day(query.as_of),

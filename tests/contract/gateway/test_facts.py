@@ -165,6 +165,17 @@ async def test_parts_of_a_company_are_listed_where_they_are_asked_for(web, stand
     assert (last["statement"], last["group"], last["column"]) == ("breakdown", "分产品", "毛利率")
 
 
+async def test_a_statement_of_quarters_stays_so_where_a_table_of_parts_has_a_year(web, stand):
+    sales = stated("Turnover", "250", "2031-10-01", "2031-12-31")
+    stand.world.facts = [sales, part("渡轮", "营业收入", "700")]
+    address = "/v1/companies/Kestrel/statements"
+    (line,) = (await web.get(address)).json()["lines"]
+    assert [cell["value"] for cell in line["cells"]] == ["250"]
+    stand.world.facts = [part("渡轮", "营业收入", "700")]
+    assert (await web.get(address)).status_code == 404
+    assert (await web.get(address, params={"statement": "breakdown"})).status_code == 200
+
+
 async def test_companies_are_those_of_the_documents(web, stand):
     answer = (await web.get("/v1/companies")).json()
     assert {one["name"] for one in answer["companies"]} == {

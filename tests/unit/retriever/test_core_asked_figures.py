@@ -535,3 +535,29 @@ def test_by_the_end_of_a_period_is_not_in_each_one(said: str) -> None:
     more = fact("Merchandise", "inventories", "230", "2030-10-31")
     assert values(f"What were Kestrel's inventories {said}?", [*FACTS, more]) == ["250"]
     assert len(values("Kestrel's revenue by quarter in fiscal 2030", QUARTERS)) == 5
+
+
+HALF = DocumentFacts(
+    "h", company="Kestrel", document_type="half-year report", period=ReportingPeriod("FY2031 H1", 2031, 0, "2031-06-30"),
+    published="2031-08-20",
+)  # fmt: skip
+FULL = replace(ANNUAL, document_type="annual report", period=ReportingPeriod("FY2030", 2030, 0, "2030-12-31"))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Kestrel 2030年的营业收入是多少？", ["1200"]),
+        ("Kestrel 2031年的存货是多少？", []),
+        ("Kestrel 2030年的存货是多少？", ["210"]),
+    ],
+)
+def test_a_half_year_report_ends_no_year(question: str, expected: list[str]) -> None:
+    stated = [
+        fact("营业收入", "revenue", "1200", "2030-12-31", 12, FULL),
+        fact("存货", "inventories", "210", "2030-12-31", 0, FULL),
+        fact("营业收入", "revenue", "640", "2031-06-30", 6, HALF),
+        fact("存货", "inventories", "250", "2031-06-30", 0, HALF),
+        fact("存货", "inventories", "230", "2030-06-30", 0, HALF),
+    ]
+    assert values(question, stated) == expected

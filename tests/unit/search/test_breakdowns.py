@@ -151,6 +151,8 @@ def test_no_parts_without_units_in_changes_of_equity_or_in_another_language(pars
     assert read(parse_it, "<p>单位：元</p>", equity) == []
     assert read(parse_it, "<p>单位：元</p>", parts, language="en") == []
     assert read(parse_it, "<p>单位：元</p>", parts, period=ReportingPeriod("FY2031 Q2", 2031, 2, "2031-06-30")) == []
+    half = ReportingPeriod("FY2031 H1", 2031, 0, "2031-06-30")
+    assert read(parse_it, "<p>单位：元</p>", parts, period=half) == []
 
 
 def test_the_parents_own_notes_are_told_apart(parse_it: Parse) -> None:

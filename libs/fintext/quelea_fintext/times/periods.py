@@ -65,6 +65,11 @@ class ReportingPeriod:
     def __bool__(self) -> bool:
         return bool(self.fiscal_year or self.end_date or self.label or self.file_label)
 
+    @property
+    def quarters_to_come(self) -> int:
+        """How many quarters of its year follow its last day: 2 after a first half ("FY2023 H1")."""
+        return 4 - self.fiscal_quarter if self.fiscal_quarter else 2 if self.label.endswith(" H1") else 0
+
 
 NO_PERIOD = ReportingPeriod()
 """Of a document that is of no period, or of an unknown one."""

@@ -85,8 +85,7 @@ class CompanyCalendar:
         for one in self.filings:
             end, period = parse_iso(one.period.end_date), one.period
             if end and period.fiscal_year:
-                ahead = (4 - period.fiscal_quarter) * _QUARTER if period.fiscal_quarter else timedelta()
-                return end + ahead, period.fiscal_year
+                return end + period.quarters_to_come * _QUARTER, period.fiscal_year
         return None
 
     def year_of(self, end: date) -> int:
@@ -108,7 +107,8 @@ class CompanyCalendar:
         """Last days of fiscal years, newest first: of stated years and annual reports, and of balances on their
         anniversaries."""
         stated = {day for text, months in self._spans if months in (12, 13) and (day := parse_iso(text))}
-        annual = (one.period for one in self.filings if one.period.fiscal_year and not one.period.fiscal_quarter)
+        periods = [one.period for one in self.filings if one.period.fiscal_year]
+        annual = [one for one in periods if not (one.fiscal_quarter or one.quarters_to_come)]
         stated |= {day for period in annual if (day := parse_iso(period.end_date))}
         near = [*stated, *([self._anchor[0]] if self._anchor else [])]
         closes = {

@@ -52,7 +52,7 @@ class Calendar:
     def __init__(self, period: ReportingPeriod, text: str) -> None:
         self.end = _day(period.end_date)
         """Last day of the document's period."""
-        self.is_annual = not period.fiscal_quarter
+        self.is_annual = not (period.fiscal_quarter or period.quarters_to_come)
         """Whether the document is of a whole year, as far as it is known."""
         self._year = period.fiscal_year
         self._text = text
