@@ -163,7 +163,12 @@ RPCS = {
 
 
 def leaked(crossing, text):
-    return [secret for secret in crossing.secrets if secret in text]
+    """Secrets of the owner that a text holds; digits inside a longer number are none, as in 7.048213 ms."""
+    return [
+        secret
+        for secret in crossing.secrets
+        if re.search(rf"(?<![\w.]){secret}(?!\w)" if secret.isdecimal() else re.escape(secret), text)
+    ]
 
 
 async def opened(http, method, path, door, ids):
