@@ -52,6 +52,8 @@ def doubted(answer: str) -> bool:
             "Ostrel had an operating profit of $214 million in the quarter ended June 30, 2031.",
         ),
         ("Ostrel's freight income was 8,346.", "Ostrel had 8,346 employees."),
+        ("Ostrel's net income of $391 million compares with $402 million.", "Ostrel has $391 million customers."),
+        ("Freight income of $8,346 million reflects new lines.", "Freight income of $8,346 million trains."),
         (
             "Ostrel's freight income was $24,010 million in the nine months ended June 30, 2031.",
             "Ostrel's freight income was $24,010 million in the three months ended June 30, 2031.",

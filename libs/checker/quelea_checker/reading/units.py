@@ -57,6 +57,14 @@ _PERCENT = re.compile(
     r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE
 )
 _COUNTED = re.compile(r"(?:\s?\[\d{1,3}(?:,\s?\d{1,3})*\])*\s?([a-z]{3,20}s|people)\b(?!')")
+_VERBS = frozenset(
+    "accounts adds allows amounts appears arises brings combines comes compares comprises consists contains "
+    "contrasts corresponds covers derives differs equals exceeds excludes follows gives gets goes helps implies "
+    "includes indicates involves keeps lags leaves lies looks makes marks matches means meets misses needs puts "
+    "ranks reaches reflects refers relates remains represents rests results seems shows sits stands starts stems "
+    "suggests surpasses takes tells tops totals translates trails underlines".split()
+)
+"""What is told of a figure, not what it counts: "$510 million compares with"."""
 _COUNTED_HAN = re.compile(r"(?:\s?\[\d{1,3}\])*\s?(人次|人(?!民币|均)|[名家户位台辆套座艘])")
 _NAMED_RATE = re.compile(r"\d\s?[%％]")
 """Of "3.20% notes due 2026": part of a name, no unit of the row."""
@@ -131,7 +139,8 @@ def find_counted(text: str, end: int) -> str | None:
         return match[1] if match else None
     match = _COUNTED.match(text, end)
     word = match[1] if match else ""
-    return None if not word or word in STOP_WORDS or word in CURRENCIES or stem(word) == word else word
+    is_none = not word or word in STOP_WORDS or word in CURRENCIES or word in _VERBS or stem(word) == word
+    return None if is_none else word
 
 
 def counts_shares(label: str) -> bool:
