@@ -538,8 +538,8 @@ def test_by_the_end_of_a_period_is_not_in_each_one(said: str) -> None:
 
 
 HALF = DocumentFacts(
-    "h", company="Kestrel", document_type="half-year report",
-    period=ReportingPeriod("FY2031 H1", 2031, 0, "2031-06-30"), published="2031-08-20",
+    "h", company="Kestrel", document_type="half-year report", published="2031-08-20",
+    period=ReportingPeriod("FY2031 H1", 2031, 0, "2031-06-30"),
 )  # fmt: skip
 FULL = replace(ANNUAL, document_type="annual report", period=ReportingPeriod("FY2030", 2030, 0, "2030-12-31"))
 

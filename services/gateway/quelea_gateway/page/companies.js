@@ -109,7 +109,7 @@ function mergedLines() {
   shown.forEach((statement, place) => {
     let before = -1; // where the company's line before stands
     for (const line of statement.lines) {
-      const kind = line.unit.includes("/") ? "/share" : line.unit.length === 3 ? "money" : line.unit;
+      const kind = line.unit.includes("/") ? "/share" : /^[A-Z]{3}$/.test(line.unit) ? "money" : line.unit;
       const own = `${line.concept || `${line.group} ${line.label}`.toLowerCase()} ${line.column} ${kind}`;
       let one = at.get(own);
       if (!one || one.of[place]) {
