@@ -34,7 +34,8 @@ def decline(question: str, *texts: str) -> str:
     ("question", "text", "other", "why"),
     [
         ("How fast is Zephyr growing?", GROWTH, LOOMS, "has a figure"),
-        ("How many stores does Norbert Mills operate?", STORES, STATEMENT, "how many 'store'"),
+        ("How many stores does Norbert Mills operate?", STORES, STATEMENT, "wants the number of"),
+        ("How many leased stores does Norbert Mills operate?", STORES, STATEMENT, "wants the number of"),
         ("What was the operating income in Q3 2024?", STATEMENT, "", ""),
         ("织机业务的收入增长了多少？", "织机业务的收入增长了三成。", "织机业务的收入有所增长。", "has a figure"),
         ("What was the operating income in 2019?", STATEMENT.replace("24", "19"), STATEMENT, "other years"),

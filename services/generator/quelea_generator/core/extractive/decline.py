@@ -114,8 +114,8 @@ def _other_kind(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
     """The quotes have not the kind of thing that is asked for: a figure, a number of that, one of that time."""
     if not any(_has_asked_figure(query, one) for one in chosen):
         return _no_evidence("No passage that speaks of it has a figure, which is what the question asks for.")
-    if what := _not_counted(query, chosen):
-        return _no_evidence(f"No passage says how many {what!r} there are.")
+    if not _has_counted(query, chosen):
+        return _no_evidence("No passage speaks of what the question wants the number of.")
     if _of_other_years(query, chosen):
         return Decline("no_such_period", "The passages are of other years than the one that the question names.")
     return None
@@ -132,12 +132,11 @@ def _has_asked_figure(query: Query, one: Candidate) -> bool:
     return _FIGURE.search(without_periods(_NUMBERED_NAME.sub(" ", one.text))) is not None
 
 
-def _not_counted(query: Query, chosen: Sequence[Candidate]) -> str:
-    """What the question wants the number of, where no quote has it in any words; empty otherwise."""
-    if query.counts is None or any(is_foreign(query.language, one.evidence) for one in chosen):
-        return ""
-    facet = query.facets[query.counts]
-    return "" if any(one.reached[query.counts] >= _TOUCHED for one in chosen) else " ".join(facet.own)
+def _has_counted(query: Query, chosen: Sequence[Candidate]) -> bool:
+    """A quote has, in any words, what the question wants the number of; or nothing tells, as in another language."""
+    if not query.counts or any(is_foreign(query.language, one.evidence) for one in chosen):
+        return True
+    return any(one.reached[at] >= _TOUCHED for one in chosen for at in query.counts)
 
 
 def _of_other_years(query: Query, chosen: Sequence[Candidate]) -> bool:

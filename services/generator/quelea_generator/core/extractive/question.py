@@ -104,8 +104,8 @@ class Query:
     """Those of them that name a company which the evidence is about."""
     percent: bool = False
     count: bool = False
-    counts: int | None = None
-    """The facet whose number is asked for: the stores of "how many stores"."""
+    counts: tuple[int, ...] = ()
+    """The facets whose number is asked for: the stores of "how many stores"."""
     amount: bool = False
     reason: bool = False
     foresees: bool = False
@@ -211,16 +211,21 @@ def _names_rate(question: str) -> bool:
     return any(line.kind == "metric" and metrics()[line.id].unit == "percent" for line in lines)
 
 
-def _counted(text: str, facets: Sequence[Facet]) -> int | None:
-    """Where the first thing behind "how many" stands; in Chinese nothing marks where it ends."""
+def _counted(text: str, facets: Sequence[Facet]) -> tuple[int, ...]:
+    """Where the words behind "how many" stand, up to one that names nothing ("how many paying customers did …"); none
+    in Chinese, where nothing marks their end."""
     asked = _COUNT.search(text)
     if asked is None or language_of(text) == "zh":
-        return None
-    for word in terms(text[asked.end() :]):
-        found = next((at for at, facet in enumerate(facets) if facet.weight == 1 and word in facet.own), None)
+        return ()
+    places: list[int] = []
+    for word in words(text[asked.end() :]):
+        own = terms(word)
+        found = next((at for at, facet in enumerate(facets) if facet.weight == 1 and {*own} & {*facet.own}), None)
         if found is not None:
-            return found
-    return None
+            places.append(found)
+        elif places:
+            break
+    return tuple(places)
 
 
 def _topic(found: Sequence[str], facets: Sequence[Facet]) -> str:
