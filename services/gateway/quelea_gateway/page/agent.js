@@ -208,16 +208,20 @@ class View {
   /** A box for what follows up on this run. */
   followUp(run) {
     const words = el("textarea", { rows: "2", maxlength: "8000", required: true, placeholder: t("agentFollowPlaceholder"), "aria-label": t("agentFollow") });
+    const button = el("button", { type: "submit", class: "primary" }, t("agentFollow"));
     const form = el("form", { class: "ask agent-follow" }, words,
-      el("div", { class: "ask-foot" }, el("div", { class: "ask-options" }), el("button", { type: "submit", class: "primary" }, t("agentFollow"))));
+      el("div", { class: "ask-foot" }, el("div", { class: "ask-options" }), button));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const question = words.value.trim();
       if (!question) return;
+      button.disabled = true; // a second click would begin a second run
       try {
         await start({ question, follows: run.id });
       } catch (error) {
         fault(error.message);
+      } finally {
+        button.disabled = false;
       }
     });
     return form;
