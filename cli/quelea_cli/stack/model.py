@@ -35,8 +35,9 @@ class Service:
 class Policy:
     """When a process that died is started again, and when no more."""
 
-    start_seconds: float = 120.0
-    """A process that is not ready after this ends the start."""
+    start_seconds: float = 300.0
+    """A process that is not ready after this ends the start. Long, as one that died is told at once, and a busy or slow
+    machine takes minutes to start them all."""
     first_starts: int = 2
     """How often a process may die before it was ready for the first time."""
     restarts: int = 5
