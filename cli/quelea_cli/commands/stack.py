@@ -127,7 +127,9 @@ def up(
     tls: Annotated[
         bool, typer.Option("--tls", help="Use mutual TLS between the services, with certificates made for this run.")
     ] = False,
-    start_seconds: Annotated[float, typer.Option(help="Maximum wait for a service to be ready.", min=1)] = Policy.start_seconds,
+    start_seconds: Annotated[
+        float, typer.Option(help="Maximum wait for a service to be ready.", min=1)
+    ] = Policy.start_seconds,
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
     detach: Annotated[bool, typer.Option(help="Run in the background; return when it is ready.")] = False,
 ) -> None:
