@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 
 from quelea_fintext.dates import find_dates, write_date
 from quelea_fintext.text import normalise, words
@@ -90,12 +91,12 @@ def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
     labels = [label for label in _labels(passage) if len(words(normalise(label))) > 1]
     for label in labels[:_ROWS]:
         query = _ask_period(passage, label, write_date(day, "en"), day.year, quarter)
-        siblings = [
+        siblings = (
             one.id
             for one in rows[passage.company, normalise(label)]
             if one.document != passage.document and all(found.day != day for found in find_dates(one.encoded))
-        ]
-        yield replace(Pair.of(query, passage, "period row", RULES), negatives=tuple(siblings[:_SIBLINGS]))
+        )
+        yield replace(Pair.of(query, passage, "period row", RULES), negatives=tuple(islice(siblings, _SIBLINGS)))
 
 
 def _ask_period(passage: Passage, label: str, day: str, year: int, quarter: Period | None) -> str:
