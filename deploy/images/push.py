@@ -21,6 +21,7 @@ from wheels import project
 from services import IMAGES
 
 NAMES = [*(image.name for image in IMAGES), redis_image.NAME, runner.IMAGE]
+_BY_NAME = {image.name for image in IMAGES if image.by_name}
 _HOST = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?"
 _REGISTRY = re.compile(rf"{_HOST}(/[a-z0-9]+([._-]+[a-z0-9]+)*)*")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
@@ -77,7 +78,9 @@ def main() -> int:
     """Push what was asked for, one after the other; 1 at the first that fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("registry", metavar="REGISTRY", help="host[:port][/folder], without https://")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; none: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; none: all but {', '.join(_BY_NAME)}"
+    )
     parser.add_argument("--tag", default="", help="one more tag")
     options = parser.parse_intermixed_args()  # make push puts --tag between
     registry = options.registry.rstrip("/")
@@ -90,7 +93,7 @@ def main() -> int:
         parser.error(f"{options.tag!r} is no tag")
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no image {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
-    names = options.names or NAMES
+    names = options.names or [name for name in NAMES if name not in _BY_NAME]
     try:
         for name in names:
             content(name)  # before anything goes up, so that what is there is whole

@@ -29,17 +29,20 @@ RUN ["python3", "-I", "-B", "/build/install_service.py", "wheels", "/out"]
 COPY files /build/files
 RUN ["python3", "-I", "-B", "/build/install_service.py", "system", "/out"]
 
-FROM ${BASE} AS service
+FROM ${BASE} AS whole
 COPY --from=shared /out/ /
 COPY --from=libraries /out/ /
 COPY --from=ours /out/ /
 # Where volumes go; empty, and the user's own, so that Docker gives a new volume to that user.
 COPY --from=ours --chown=65532:65532 /volumes/ /
 ENV PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 TZ=UTC HOME=/tmp SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
-    PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=4 \
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+    PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=4 TOKENIZERS_PARALLELISM=false
 USER 65532:65532
 WORKDIR /tmp
+
+# A service's own pool of threads is what computes at once.
+FROM whole AS service
+ENV OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 FROM service AS gateway
 ENV QUELEA_GATEWAY_LISTEN=0.0.0.0:7400 QUELEA_GATEWAY_HTTP_LISTEN=0.0.0.0:8080 QUELEA_GATEWAY_RUNS_URL=/runs
@@ -71,6 +74,11 @@ CMD ["python", "-m", "quelea_sandbox"]
 # No service: a job has its command (`python -m quelea_evaluation work --once …`); by itself it lists its commands.
 FROM service AS evaluation
 CMD ["python", "-m", "quelea_evaluation"]
+
+# No service either, and all processors of its container are its own; it writes into /models alone.
+FROM whole AS training
+ENV HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1
+CMD ["python", "-m", "quelea_training"]
 
 # The model is no part of it: python -m quelea_embedder.unpack --out /models/multilingual-e5-small fills a volume once.
 FROM service AS embedder

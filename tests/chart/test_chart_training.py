@@ -60,7 +60,9 @@ def test_its_words_are_options_of_the_command() -> None:
 def test_several_processes_get_the_settings_of_accelerate() -> None:
     things, _, container = _job({"jobs": {"training": {"accelerate": SEVERAL}}})
     words = container["command"]
-    assert words[:6] == ["accelerate", "launch", "--config_file", "/accelerate/config.yaml", "-m", "quelea_training"]
+    # As a module: the image has no scripts.
+    given = ["--config_file", "/accelerate/config.yaml"]
+    assert words[:7] == ["python", "-m", "accelerate.commands.launch", *given, "-m", "quelea_training"]
     (settings,) = [one for one in of_kind(things, "ConfigMap") if component(one) == "training"]
     assert yaml.safe_load(settings["data"]["config.yaml"]) == SEVERAL
 

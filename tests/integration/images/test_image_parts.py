@@ -68,6 +68,22 @@ def test_a_torch_for_cuda_is_refused_unless_asked_for(
     assert [wheel.name.split("-")[0] for wheel in chosen] == ["nvidia_cublas", "torch"]
 
 
+def test_the_trainings_image_has_what_it_declares_and_starts_and_is_built_by_name_alone(recipe: Any) -> None:
+    folders = recipe.wheels.needed("training")
+    assert {"cli", "client", "evaluation", "libs/checker", "services/generator", "training"} <= set(folders)
+    assert folders.index("client") < folders.index("cli") < folders.index("training")
+    _, needs = recipe.wheels._name_needs("training", torch=False)
+    # Of the training's own extra, of the evaluation's that it names, and of the client.
+    assert {"torch", "trl", "scikit-learn", "httpx2"} <= set(needs)
+    assert not [need for need in needs if need.startswith("quelea-")]
+    assert [image.service for image in recipe.IMAGES if image.by_name] == ["training"]
+
+
+def test_the_clients_wheel_has_what_its_build_makes(recipe: Any) -> None:
+    names = zipfile.ZipFile(recipe.wheels.ours("client")).namelist()
+    assert {"quelea/__init__.py", "quelea_client/client.py", "quelea_client/models.py"} <= set(names)
+
+
 def test_torch_is_an_extra_of_the_embedders_image(recipe: Any) -> None:
     (plain, without), (extra, with_torch) = (
         recipe.wheels._name_needs("services/embedder", torch=torch) for torch in (False, True)

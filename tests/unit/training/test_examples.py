@@ -54,6 +54,26 @@ def test_every_query_has_its_negatives_and_none_is_held_out(tmp_path: Path) -> N
         rows(load([], [tmp_path]), Recipe())
 
 
+def test_the_last_negative_may_be_the_passage_under_another_documents_header(tmp_path: Path) -> None:
+    def quarter(name: str, company: str, number: int) -> Passage:
+        return passage(
+            name, document=name, company=company, head=f"{company} · 10-Q · Q{number} · Sales\nin millions",
+            section="Sales", text=f"Sales of {name}",
+        )  # fmt: skip
+
+    mine, later, other = quarter("a", "Cubic", 1), quarter("b", "Cubic", 2), quarter("c", "Round", 1)
+    names, unnamed = pair("Cubic's sales in Q1", mine, negatives=("c",)), pair("the sales", later, negatives=("c",))
+    material = load([folder(tmp_path, [mine, later, other], [names, unnamed, pair("Round's sales", other)])])
+    drawn = {rows(material, Recipe(swap_headers=True, seed=seed))["negative_1"][0] for seed in range(12)}
+    assert drawn == {
+        f"{header} · Sales\nin millions\nSales of a" for header in ("Cubic · 10-Q · Q2", "Round · 10-Q · Q1")
+    }
+    for recipe, at in ((Recipe(swap_headers=True), 1), (Recipe(), 0)):
+        assert rows(material, recipe)["negative_1"][at] == other.encoded
+    with pytest.raises(BadInput, match="--swap-headers is for infonce"):
+        Recipe(objective="weaverbird", swap_headers=True).check()
+
+
 def test_a_passage_that_answers_as_well_is_no_random_negative(tmp_path: Path) -> None:
     material = load([folder(tmp_path, [A, B, C], [pair("q", A, also=("b",)), pair("r", C)])])
     for recipe in (Recipe(hard=8), Recipe(objective="weaverbird", random=8)):

@@ -83,6 +83,35 @@ def test_rows_headings_and_titles_become_queries() -> None:
     assert [one.query for one in pairs_of([chinese])] == ["生物股份2019年营业收入是多少？"]
 
 
+def test_a_row_is_asked_for_its_documents_quarter_beside_the_companys_other_quarters() -> None:
+    def quarter(name: str, number: int, ended: str, *columns: str, company: str = "Cubic") -> Passage:
+        head = f"{company} (CUB) · 10-Q · FY2023 Q{number} · quarter ended {ended} · Sales"
+        heads = "\t".join(("", ended, *columns))
+        return passage(
+            name, document=name, company=company, is_table=True, head=head, section="Sales",
+            text=f"{heads}\nService revenue\t{number},000\t900\nNotes\t",
+        )  # fmt: skip
+
+    second = quarter("q2", 2, "April 1, 2023")
+    others = [
+        quarter("q3", 3, "July 1, 2023", "July 2, 2022"),
+        quarter("later", 1, "March 30, 2024", "April 1, 2023"),  # prints the second quarter, too
+        quarter("elsewhere", 2, "April 1, 2023", company="Round"),
+    ]
+    made = [one for one in pairs_of([second, *others]) if one.kind == "period row"]
+    (asked,) = (one for one in made if one.passage == "q2")
+    assert asked.negatives == ("q3",)
+    assert asked.query in {
+        "What was Cubic's Service revenue for the quarter ended April 1, 2023?",
+        "What was Cubic's Service revenue in Q2 2023?",
+        "How much was Cubic's Service revenue in the second quarter of fiscal 2023?",
+        "Cubic's Service revenue as reported in the Q2 2023 10-Q",
+    }
+    assert {one.passage for one in made} == {"q2", "q3", "later", "elsewhere"}
+    without = replace(second, text="\tMay 2, 2020\nService revenue\t2,000")  # no column of the document's own period
+    assert not [one for one in pairs_of([without]) if one.kind == "period row"]
+
+
 def test_repeats_of_a_query_on_one_passage_go() -> None:
     one, other = passage("a"), passage("b")
     query = "What were the net sales of the company in the fiscal year 2019?"
@@ -258,7 +287,9 @@ def test_a_figure_is_right_wherever_its_row_stands_in_the_document() -> None:
     source = Source("docugami", "MIT", (), (asked,))
     passages = {one.id: one for one in stored}
     (made,) = pairs_of_source(source, {"x": "d1", "y": "d2"}, passages).pairs
-    assert (made.passage, made.also) == ("income", ("segments",))
+    assert (made.passage, made.also) == ("income", ("segments", "elsewhere"))  # asked of both documents
+    (one,) = pairs_of_source(source, {"x": "d1"}, passages).pairs
+    assert (one.passage, one.also) == ("income", ("segments",))
     (loose,) = pairs_of_source(
         Source("tatqa", "CC", (), (replace(asked, by_figure=False),)), {"x": "d1", "y": "d2"}, passages
     ).pairs

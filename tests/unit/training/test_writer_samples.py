@@ -181,6 +181,51 @@ def test_facts_ask_for_a_figure_and_for_its_change() -> None:
     assert {one.split for one in pairs.pairs} == {"train"}
 
 
+def test_facts_of_another_period_or_company_are_declined_and_what_is_missing_is_named() -> None:
+    passages: dict[str, Passage] = {}
+    rows: list[dict[str, Any]] = []
+
+    def store(document: str, company: str, year: int, printed: str) -> None:
+        text = f"\t{year}\nNet sales\t{printed}"
+        passages[document] = passage(
+            document, document=document, end=len(text), text=text, company=company, is_table=True
+        )
+        passages[f"{document} note"] = passage(
+            f"{document} note", document=document, page=2, text=f"Loans of {year}\t17", company=company
+        )
+        start = text.index(printed)
+        rows.append(
+            {
+                "document_id": document, "company": company, "label": "Net sales", "statement": "", "group": "",
+                "unit": "USD", "printed": printed, "value": printed.replace(",", ""), "page": 1, "start": start,
+                "end": start + len(printed), "period_start": f"{year}-01-01", "period_end": f"{year}-12-31",
+            }
+        )  # fmt: skip
+
+    store("new", "Acme", 2019, "81,797")
+    store("old", "Acme", 2017, "70,001")
+    store("other", "Bolt", 2019, "5,002")
+    pairs, answered = facts.ask_facts(rows, Pairs(passages, ()), seed=0, dev=0.0, test=0.0)
+    pairs = replace(pairs, pairs=tuple(replace(one, split="train") for one in pairs.pairs))
+    made = [one for one in samples_of(answered, pairs, Shape()) if one.documents == ("new",)]
+    whole, partly = "the period from 2019-01-01 to 2019-12-31", "the period from 2017-01-01 to 2017-12-31"
+    shown = {(one.task, one.question): {each.passage for each in one.evidence} for one in made}
+    one_period, two_periods = (
+        f"What was Acme's Net sales for {whole}?", f"What was Acme's Net sales for {whole} and for {partly}?"
+    )  # fmt: skip
+    # The other period, the other company, and the other line of the right document, all of which nearly answer.
+    assert shown["declined", one_period] >= {"old", "other", "new note"}
+    assert "new" not in shown["declined", one_period]
+    assert {one.output for one in made if one.task == "declined"} == {REFUSALS["en"]}
+    (answer,) = (one for one in made if (one.task, one.question) == ("cited", two_periods))
+    assert answer.output == (
+        f"Acme's Net sales for {whole} was {{81,797 [{answer.right[0]}]}}. "
+        f"The information does not give it for {partly}."
+    )
+    assert "old" not in shown["cited", two_periods]
+    assert "other" in shown["cited", two_periods]
+
+
 def test_weaverbirds_four_kinds(tmp_path: Path) -> None:
     body = "The exporters sold more than ever before. " * 8
     one = passage("l", document="d", text=body, title="Exports at a peak", company="Acme", source="stored")

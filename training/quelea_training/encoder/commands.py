@@ -60,6 +60,13 @@ def encoder(
         float, typer.Option(min=0, help="Of cosines (infonce), 1 / temperature: that of the base's own training.")
     ] = _USUAL.scale,
     hard: Annotated[int, typer.Option(min=0, max=20, help="Hard negatives of a query (infonce).")] = _USUAL.hard,
+    swap_headers: Annotated[
+        bool,
+        typer.Option(
+            help="Where a query names its company, one of these is the right passage under another document's header, "
+            "so that company and period are learned."
+        ),
+    ] = _USUAL.swap_headers,
     random: Annotated[int, typer.Option(min=1, max=50, help="Random ones (weaverbird).")] = _USUAL.random,
     max_tokens: Annotated[int, typer.Option(min=8, help="Texts are cut here in training.")] = _USUAL.max_tokens,
     epochs: Epochs = _USUAL.epochs,
@@ -98,6 +105,7 @@ def encoder(
         chunk=chunk,
         scale=scale,
         hard=hard,
+        swap_headers=swap_headers,
         random=random,
         max_tokens=max_tokens,
         epochs=epochs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,7 +84,8 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
 
     Hard negatives that are held out, or that are missing, are replaced by random passages of the same source. The
     random ones of the paper's objective are drawn once, by the seed, of all sources. A passage that answers as well is
-    no negative, where there are others.
+    no negative, where there are others. With `swap_headers` the last negative may be a passage that there is not: the
+    right one's words under another document's header.
 
     Raises:
         BadInput: There is no pair to train on.
@@ -118,9 +119,38 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
             name = near[int(chance.integers(len(near)))]
             if name not in right or is_all_right:
                 chosen.append(name)
-        for at, name in enumerate(chosen, 1):
-            columns[f"negative_{at}"].append(passages[name].encoded)
+        texts = [passages[name].encoded for name in chosen]
+        if recipe.swap_headers:
+            others = [passages[name] for name in of_source.get(pair.source, ())]
+            texts[-1] = _under_another_header(pair, passages[pair.passage], others, chance) or texts[-1]
+        for at, text in enumerate(texts, 1):
+            columns[f"negative_{at}"].append(text)
     return columns
+
+
+def _under_another_header(
+    pair: Pair, right: Passage, others: Sequence[Passage], chance: np.random.Generator
+) -> str | None:
+    """The right passage as another document's, of the same company every second time where there is one.
+
+    None where the query does not name the company: there it would be as right.
+    """
+    if not right.company or right.company.casefold() not in pair.query.casefold():
+        return None
+    header, _, below = right.head.partition("\n")
+    mine = header.removesuffix(right.section)
+    headers: dict[str, str] = {}  # header without its section -> company
+    for one in others:
+        headers.setdefault(one.head.partition("\n")[0].removesuffix(one.section), one.company)
+    headers.pop(mine, None)
+    same = [text for text, company in headers.items() if company == right.company]
+    other = [text for text, company in headers.items() if company and company != right.company]
+    first, second = (same, other) if chance.integers(2) else (other, same)
+    drawn = first or second
+    if not drawn:
+        return None
+    swapped = drawn[int(chance.integers(len(drawn)))] + (right.section if mine != header else "")
+    return replace(right, head=f"{swapped}\n{below}" if below else swapped).encoded
 
 
 def anchors(folders: Sequence[Path], material: Material, count: int, seed: int) -> dict[Kind, list[str]]:

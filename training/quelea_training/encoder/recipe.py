@@ -34,6 +34,9 @@ class Recipe(BaseRecipe):
     """Texts that are in memory at once: gradients are cached, steps take a quarter longer. 0: the whole batch."""
     hard: int = 1
     """Hard negatives of a query."""
+    swap_headers: bool = False
+    """The last negative of a query that names the company of its passage is that passage under the header of another
+    document: same words, another company or period."""
     random: int = 5
     """Random negatives of a query, of the objective weaverbird."""
     scale: float = 100.0
@@ -69,6 +72,8 @@ class Recipe(BaseRecipe):
         self.layers()
         if self.objective not in OBJECTIVES:
             raise BadInput(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        if self.swap_headers and (self.objective != "infonce" or not self.hard):
+            raise BadInput("--swap-headers is for infonce with --hard 1 or more")
         if self.scale <= 0:
             raise BadInput(f"--scale must be more than 0, got {self.scale:g}")
         if self.anchor < 0:

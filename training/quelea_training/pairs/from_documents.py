@@ -1,15 +1,20 @@
 """Pairs that documents give by themselves: rows and columns of tables, headings, captions, titles.
 
 A query is in the words of the document, so it is easier than a reader's; it teaches the encoder the filer's vocabulary.
+Rows are also asked for the quarter or year that the document reports; passages with the same row in the company's
+other documents are that query's hard negatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import islice
 
-from quelea_fintext.dates import find_dates
+from quelea_fintext.dates import find_dates, write_date
 from quelea_fintext.text import normalise, words
-from quelea_fintext.times.periods import find_periods
+from quelea_fintext.times.periods import Period, find_periods
 
 from quelea_training.pairs.model import Pair, Passage
 
@@ -20,14 +25,22 @@ _ROWS = 4
 """Rows of one table that become queries."""
 _SHORTEST = 200
 """Characters of a passage that can answer a heading or a title."""
+_SIBLINGS = 4
+"""Hard negatives that other documents of the company give a query."""
+_ORDINALS = ("", "first", "second", "third", "fourth")
+Rows = Mapping[tuple[str, str], Sequence[Passage]]
+"""(company, label of a row) -> passages of all documents that have it."""
 
 
 def pairs_of(passages: Iterable[Passage]) -> Iterator[Pair]:
     """All pairs of these passages, document by document as they come."""
     titled: set[str] = set()
     headed: set[tuple[str, str]] = set()
-    for passage in sorted(passages, key=lambda one: (one.document, one.page, one.start)):
+    ordered = sorted(passages, key=lambda one: (one.document, one.page, one.start))
+    rows = _rows_of_companies(ordered)
+    for passage in ordered:
         yield from _rows(passage)
+        yield from _period_rows(passage, rows)
         yield from _caption(passage)
         if len(passage.text) < _SHORTEST:
             continue
@@ -62,6 +75,63 @@ def _rows(passage: Passage) -> Iterator[Pair]:
         period = periods[made % len(periods)]
         made += 1
         yield Pair.of(_ask_row(passage, label, period), passage, "row", RULES)
+
+
+def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
+    """A row's label with the company and the period of the whole document, where the table has a column of it."""
+    header = passage.head.partition("\n")[0].removesuffix(passage.section)
+    periods = list(find_periods(header))
+    day = next((one.day for one in periods if one.day is not None), None)
+    if not passage.is_table or not passage.company or passage.language != "en" or day is None:
+        return
+    below = f"{passage.head.partition(chr(10))[2]}\n{passage.text}"
+    if all(found.day != day for found in find_dates(below)):
+        return
+    quarter = next((one for one in periods if one.kind == "quarter"), None)
+    labels = [label for label in _labels(passage) if len(words(normalise(label))) > 1]
+    for label in labels[:_ROWS]:
+        query = _ask_period(passage, label, write_date(day, "en"), day.year, quarter)
+        siblings = (
+            one.id
+            for one in rows[passage.company, normalise(label)]
+            if one.document != passage.document and all(found.day != day for found in find_dates(one.encoded))
+        )
+        yield replace(Pair.of(query, passage, "period row", RULES), negatives=tuple(islice(siblings, _SIBLINGS)))
+
+
+def _ask_period(passage: Passage, label: str, day: str, year: int, quarter: Period | None) -> str:
+    """One of the forms in which people ask, by the hash of what is asked for."""
+    whose = f"{passage.company}'s {label}"
+    if quarter is None:
+        forms = (f"What was {whose} for the year ended {day}?", f"How much was {whose} in fiscal {year}?")
+    else:
+        forms = (
+            f"What was {whose} for the quarter ended {day}?",
+            f"What was {whose} in Q{quarter.part} {quarter.year}?",
+            f"How much was {whose} in the {_ORDINALS[quarter.part]} quarter of fiscal {quarter.year}?",
+            f"{whose} as reported in the Q{quarter.part} {quarter.year} 10-Q",
+        )
+    return forms[sha256(f"{passage.id} {label}".encode()).digest()[0] % len(forms)]
+
+
+def _rows_of_companies(passages: Iterable[Passage]) -> Rows:
+    found: dict[tuple[str, str], list[Passage]] = {}
+    for one in passages:
+        if one.is_table and one.company:
+            for label in _labels(one):
+                found.setdefault((one.company, normalise(label)), []).append(one)
+    return found
+
+
+def _labels(passage: Passage) -> list[str]:
+    """Of the rows that have a figure, each once."""
+    found = []
+    for line in passage.text.splitlines():
+        label, *cells = line.split("\t")
+        label = label.strip(" :：")
+        if _is_label(label) and any(character.isdigit() for cell in cells for character in cell):
+            found.append(label)
+    return list(dict.fromkeys(found))
 
 
 def _names_periods(line: list[str]) -> bool:

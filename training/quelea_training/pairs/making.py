@@ -66,7 +66,8 @@ class Made:
 def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[str, Passage]) -> Made:
     """Pairs of a set's own questions: the right passage with most of the question's words is the pair's.
 
-    Where the answer is a figure of a table, other passages of the document with that row and figure are right as well.
+    Where the answer is a figure of a table, other passages of the document with that row and figure are right as well;
+    and where it has figures of several documents, each of these has its best passage.
     Where the set does not say which passage answers, all of the documents' are right in a set that is never trained on,
     and others give no pair.
 
@@ -89,13 +90,31 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
             made.dropped["no passage holds the answer"] += 1
             continue
         made.right[asked.query] = made.right.get(asked.query, frozenset()) | {one.id for one in right}
-        best = max(right, key=lambda one: len(filters.shingles(asked.query) & filters.shingles(one.encoded)))
+        best = _best(asked.query, right)
         if asked.holds is None:
             also = tuple(one.id for one in right if one.id != best.id)
         else:
-            also = _with_same_row(asked.holds, best, right) if asked.by_figure else ()
+            also = _right_as_well(asked.query, asked.holds, best, right) if asked.by_figure else ()
         made.pairs.append(replace(Pair.of(asked.query, best, asked.kind, PEOPLE), also=also))
     return made
+
+
+def _best(query: str, right: Sequence[Passage]) -> Passage:
+    """That with most of the query's words."""
+    return max(right, key=lambda one: len(filters.shingles(query) & filters.shingles(one.encoded)))
+
+
+def _right_as_well(query: str, holds: Holds, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
+    """Beside the best one: those of its document with the same row, and the same of each other document asked about."""
+    of_document: dict[str, list[Passage]] = {}
+    for one in right:
+        of_document.setdefault(one.document, []).append(one)
+    found = list(_with_same_row(holds, best, right))
+    for document, mine in of_document.items():
+        if document != best.document:
+            other = _best(query, mine)
+            found += [other.id, *_with_same_row(holds, other, mine)]
+    return tuple(found)
 
 
 def _with_same_row(holds: Holds, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
@@ -192,8 +211,9 @@ async def _ask_teacher(
             made.dropped["not found again by the teacher"] += 1
             continue
         right = made.right.get(pair.query, frozenset())
-        negatives = filters.choose_negatives(pair, found, right, made.passages, plan.negatives)
-        refined.append(replace(pair, negatives=negatives))
+        searched = filters.choose_negatives(pair, found, right, made.passages, plan.negatives)
+        negatives = tuple(dict.fromkeys((*pair.negatives, *searched)))
+        refined.append(replace(pair, negatives=negatives[: plan.negatives]))
     return refined
 
 

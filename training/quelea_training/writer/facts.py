@@ -1,25 +1,44 @@
-"""Questions after the facts of stored documents: a printed figure, and its change between two periods."""
+"""Questions after the facts of stored documents: a printed figure, its change between two periods, and a printed figure
+beside one of another period that the evidence lacks.
+
+Passages with a fact that nearly is the one that is asked for, of another period or company, are the question's hard
+negatives: with them alone it must be declined.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from quelea_fintext.text import language_of
+from quelea_fintext.text import language_of, normalise
 
 from quelea_training.own_questions import STORED
 from quelea_training.pairs.from_documents import RULES
 from quelea_training.pairs.model import Pair, Pairs, Passage
 from quelea_training.pairs.splits import split_of
-from quelea_training.writer.questions import Answered
+from quelea_training.writer.questions import Answered, prints
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _MOST_OF_DOCUMENT = 40
+_NEAR = 3
+"""Passages with nearly the fact that is asked for, at most."""
 Fact = Mapping[str, Any]
 """A row of GET /v1/facts."""
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A fact, and the passage that prints it."""
+
+    fact: Fact
+    passage: Passage
+
+    @property
+    def company(self) -> str:
+        return str(self.fact["company"])
 
 
 def ask_facts(
@@ -42,21 +61,63 @@ def ask_facts(
     answered: dict[tuple[str, str], Answered] = {}
     counts: dict[str, int] = {}
     earlier: dict[tuple[str, ...], tuple[Fact, Passage]] = {}
-    for fact in facts:
-        passage = _passage_of(fact, of_document.get(str(fact["document_id"]), ()))
-        if passage is None or not _NUMBER.search(str(fact["printed"])):
-            continue
+    placed = list(_placed(facts, of_document))
+    same_label: dict[str, list[_Placed]] = {}
+    for one in placed:
+        same_label.setdefault(normalise(str(one.fact["label"])), []).append(one)
+    for one in placed:
+        fact, passage = one.fact, one.passage
         if counts.get(passage.document, 0) >= _MOST_OF_DOCUMENT:
             continue
         split = splits.get(passage.document) or split_of(passage.group, seed, dev, test)
-        for asked in (_printed(fact), _changed(fact, passage, earlier)):
+        near = _near(one, same_label[normalise(str(fact["label"]))])
+        for asked in (_printed(fact), _changed(fact, passage, earlier), _partly(one, near)):
             if asked is None:
                 continue
             pair = replace(Pair.of(asked.question, passage, "fact", RULES), split=split, source=STORED)
+            pair = replace(pair, negatives=tuple(dict.fromkeys(other.passage.id for other in near))[:_NEAR])
             made[pair.id] = replace(pair, language=language_of(asked.question))
             answered[asked.document, asked.question] = asked
             counts[passage.document] = counts.get(passage.document, 0) + 1
     return Pairs(pairs.passages, (*pairs.pairs, *made.values())), answered
+
+
+def _placed(facts: Iterable[Fact], of_document: Mapping[str, Sequence[Passage]]) -> Iterator[_Placed]:
+    for fact in facts:
+        passage = _passage_of(fact, of_document.get(str(fact["document_id"]), ()))
+        if passage is not None and _NUMBER.search(str(fact["printed"])):
+            yield _Placed(fact, passage)
+
+
+def _near(one: _Placed, same_label: Sequence[_Placed]) -> list[_Placed]:
+    """The same line of another period of the company, then of other companies, where its figure is not printed, too."""
+    near = [
+        other
+        for other in same_label
+        if (other.company, _when(other.fact)) != (one.company, _when(one.fact))
+        and other.passage.document != one.passage.document
+        and not prints(other.passage, _digits(one.fact))
+    ]
+    return sorted(near, key=lambda other: other.company != one.company)
+
+
+def _partly(one: _Placed, near: Sequence[_Placed]) -> Answered | None:
+    """The figure, asked for together with one of another period that its passage does not print."""
+    other = next((each for each in near if each.company == one.company), None)
+    if other is None or not one.company or prints(one.passage, _digits(other.fact)):
+        return None
+    label, when, missing = str(one.fact["label"]), _when(one.fact), _when(other.fact)
+    figure = _digits(one.fact)
+    if language_of(label) == "zh":
+        question = f"{one.company}{when}和{missing}的{label}分别是多少？"
+        begins, lacks = f"{one.company}{when}{label}为", f"信息中没有{missing}的数据。"
+    else:
+        question = f"What was {one.company}'s {label} for {when} and for {missing}?"
+        begins, lacks = f"{one.company}'s {label} for {when} was", f"The information does not give it for {missing}."
+    return Answered(
+        question, one.passage.document, (figure,), "", is_percent=False, begins=begins, lacks=lacks,
+        absent=_digits(other.fact),
+    )  # fmt: skip
 
 
 def _passage_of(fact: Fact, passages: Iterable[Passage]) -> Passage | None:

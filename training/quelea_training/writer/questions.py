@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quelea_fintext.languages import REFUSALS
+from quelea_fintext.text import language_of
 
 from quelea_training.pairs.model import Pair, Pairs, Passage, Split, fingerprint
 from quelea_training.writer.drafts import NUMBER, NotComputed, compute, is_figure
@@ -40,6 +41,12 @@ class Answered:
     """"(1,234 - 1,100) / 1,100"; empty where it is printed."""
     is_percent: bool
     """The answer is a percentage."""
+    begins: str = ""
+    """How the answer begins where the question asks for more than it answers; else the question is restated."""
+    lacks: str = ""
+    """The sentence that names what the evidence does not give."""
+    absent: str = ""
+    """The figure that would answer the rest, as printed: no evidence has it."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,9 @@ class Shape:
 
 def samples_of(answered: Mapping[tuple[str, str], Answered], pairs: Pairs, shape: Shape) -> Iterator[Sample]:
     """Two samples of each question that can be answered in the notation: with its evidence, and with that taken away.
+
+    What is shown instead are first the pair's negatives, which nearly answer: the same line of another company or
+    period; then another passage of the same document, which has the company and the period and not the figure.
 
     Args:
         answered: By (document, question).
@@ -76,17 +86,39 @@ def samples_of(answered: Mapping[tuple[str, str], Answered], pairs: Pairs, shape
         distractors = [
             pairs.passages[name] for name in dict.fromkeys(others) if pairs.passages[name].document != pair.document
         ]
+        if asked.absent:
+            distractors = [one for one in distractors if not prints(one, asked.absent)]
         evidence = [pairs.passages[pair.passage], *distractors[: shape.passages - 1]]
         chance.shuffle(evidence)
         written = write_answer(asked, evidence, pair.document)
         if written is None:
             continue
         yield _sample(written.task, pair, evidence, written)
-        without = distractors[: shape.passages]
+        without = [*_beside(pair, asked, places[pair.document], chance), *distractors][: shape.passages]
         chance.shuffle(without)
         if len(without) > 1:
             refusal = Written("declined", REFUSALS[pair.language], (), "")
             yield _sample("declined", pair, without, refusal)
+
+
+def _beside(pair: Pair, asked: Answered, places: Sequence[Passage], chance: random.Random) -> list[Passage]:
+    """A passage of the same document that prints no figure of the answer or of its derivation, where there is one.
+
+    Where the answer is in words none is told from a passage that gives it, too.
+    """
+    figures = [match[0] for match in NUMBER.finditer(" ".join((*asked.answers, asked.derivation)))]
+    others = [
+        one
+        for one in places
+        if one.id != pair.passage and one.id not in pair.also and not any(prints(one, each) for each in figures)
+    ]
+    return [chance.choice(others)] if figures and others else []
+
+
+def prints(passage: Passage, number: str) -> bool:
+    """Whether the passage prints a number, with or without its commas."""
+    wanted = number.replace(",", "")
+    return any(match[0].replace(",", "") == wanted for match in NUMBER.finditer(passage.text))
 
 
 @dataclass(frozen=True)
@@ -144,18 +176,21 @@ def _computed(asked: Answered, evidence: Sequence[Passage], document: str) -> Wr
 
 
 def _printed(asked: Answered, evidence: Sequence[Passage], document: str) -> Written | None:
-    restated = _restate(asked.question)
+    restated = asked.begins or _restate(asked.question)
     number = _digits(asked.answers[0])
     at = _place_of(number, evidence, document)
     if restated is None or not at:
         return None
     sign = "-" if re.match(r"\s*[$€£¥]?\s*[-−(]", asked.answers[0]) else ""
     figure = sign + number.replace(",", "")
-    return Written("cited", _say(asked.question, restated, f"{number} [{at}]"), (at,), figure)
+    text = _say(asked.question, restated, f"{number} [{at}]")
+    if asked.lacks:
+        text = f"{text}{'' if text.endswith('。') else ' '}{asked.lacks}"
+    return Written("cited", text, (at,), figure)
 
 
 def _say(question: str, restated: str, group: str) -> str:
-    return f"{restated}{{{group}}}。" if _ASKS_ZH.fullmatch(question.strip()) else f"{restated} {{{group}}}."
+    return f"{restated}{{{group}}}。" if language_of(question) == "zh" else f"{restated} {{{group}}}."
 
 
 def _quoted(asked: Answered, evidence: Sequence[Passage], document: str) -> Written | None:
@@ -208,13 +243,8 @@ def _restate(question: str) -> str | None:
 
 def _place_of(number: str, evidence: Sequence[Passage], document: str) -> int:
     """Number of the right document's passage that prints it; 0 where none does."""
-    wanted = number.replace(",", "")
-    for at, passage in enumerate(evidence, 1):
-        if passage.document == document and any(
-            match[0].replace(",", "") == wanted for match in NUMBER.finditer(passage.text)
-        ):
-            return at
-    return 0
+    places = enumerate(evidence, 1)
+    return next((at for at, passage in places if passage.document == document and prints(passage, number)), 0)
 
 
 def _digits(text: str) -> str:
