@@ -47,7 +47,21 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
-    model = ModelReader(
+    model = model_reader(settings, engines, reading)
+    is_small = settings.prompt == "short_answer"
+    reader: Reader = JointReader(model, partial(_prepare, reading, settings.excerpt_tokens)) if is_small else model
+    return GeneratorService(
+        TwoReaders(reader, ExtractiveReader(reading.run)) if settings.quotes else reader,
+        settings,
+        completer,
+        Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),
+        reading=reading,
+    )
+
+
+def model_reader(settings: GeneratorSettings, engines: EnginePool, reading: ReadingPool) -> ModelReader:
+    """The reader that asks the model alone."""
+    return ModelReader(
         engines,
         evidence_tokens=settings.evidence_tokens,
         history_tokens=settings.history_tokens,
@@ -58,15 +72,6 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
         template=settings.prompt,
         sureness=settings.prompt == "short_answer",
-    )
-    is_small = settings.prompt == "short_answer"
-    reader: Reader = JointReader(model, partial(_prepare, reading, settings.excerpt_tokens)) if is_small else model
-    return GeneratorService(
-        TwoReaders(reader, ExtractiveReader(reading.run)) if settings.quotes else reader,
-        settings,
-        completer,
-        Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),
-        reading=reading,
     )
 
 

@@ -8,7 +8,7 @@ from quelea_fintext.facts import StatedFigure
 from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.reader import ModelReader
-from quelea_generator.core.joint_answer import Preparation, prepare
+from quelea_generator.core.joint_answer import Bounds, Preparation, compare, first_sentence, is_better_choice, prepare
 from quelea_generator.core.joint_reader import JointReader
 from quelea_generator.core.model import Delta, Event, Evidence, Finished, Operand, Quote, Task
 
@@ -182,3 +182,33 @@ async def test_without_preparation_the_model_answers_alone() -> None:
     events = [event async for event in JointReader(writer, fail).read(WHY)]
     assert "".join(event.text for event in events if isinstance(event, Delta)) == "It was dear [2]."
     assert len(chat.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "relation"),
+    [
+        ("It was $77 in the half [1].", "same"),
+        ("It was $81 in the half [1].", "same line"),
+        ("It was $19 [1].", "other line"),
+        ("It was $5,000 [1].", "unseen"),
+        ("It was good [1].", "no figure"),
+    ],
+)
+def test_the_models_figure_is_told_by_the_line_that_it_is_of(said: str, relation: str) -> None:
+    found = compare(said, prepare(HOW_MUCH, 360))
+    assert found.relation == relation
+    assert (found.ratio > 0.0) == (relation == "other line")
+
+
+def test_a_figure_of_another_row_stands_from_the_bound_on() -> None:
+    prepared = prepare(HOW_MUCH, 360)
+    assert is_better_choice("It was $19 [1].", prepared, 0.6, Bounds(sure=0.5))
+    assert not is_better_choice("It was $19 [1].", prepared, 0.6, Bounds(sure=0.7))
+    assert not is_better_choice("It was $19 [1].", prepared, None, Bounds(as_good=1.0))
+    assert is_better_choice("It was $19 [1].", prepared, None, Bounds(as_good=0.1))
+
+
+def test_of_a_text_in_pieces_the_first_sentence_has_the_lowest_sureness_of_its_own() -> None:
+    pieces = [("\n", None), ("In the U.S. it was ", 0.9), ("$19", 0.7), (" [1]. ", None), ("Before, 18.", 0.2)]
+    assert first_sentence(pieces) == ("In the U.S. it was $19 [1]. ", 0.7)
+    assert first_sentence(pieces[:3]) == ("In the U.S. it was $19", 0.7)

@@ -8,8 +8,10 @@ answer; where more than a figure is asked for, the quotes follow the model's sen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.languages import REFUSALS
@@ -25,10 +27,6 @@ from quelea_generator.core.extractive.rows import find_figures
 from quelea_generator.core.extractive.scoring import Candidate
 from quelea_generator.core.model import Quote, Task
 
-SURE = 0.9
-"""The model's figure stands against the first quote's when it gave each of its digits this probability at least."""
-AS_GOOD = 1.0
-"""The model's figure stands against the first quote's when its line scores at least this part of that one's."""
 _SAID_AGAIN = 0.75
 """A quote with this part of its words in the model's sentences is not repeated."""
 _SENTENCE = re.compile(r"(?:[.!?](?:\s*\[\d+\])*\s+|[。！？](?:\s*\[\d+\])*\s*|\n+)(?!\s*\[)")
@@ -37,6 +35,22 @@ _RATE = re.compile(r"\bper\b(?! (?:day|week|month|quarter|year|annum)\b)|\beach\
 _MARKER = re.compile(r"\[\d+\]")
 _BESIDE = MappingProxyType({"en": "Quoted from the sources:", "zh": "资料原文："})
 _WORDED = MappingProxyType({"en": "As the language model puts it:", "zh": "语言模型的表述："})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the model's figure must have to stand against that of the first quote; see tests/eval/fit_joint.py.
+
+    Attributes:
+        sure: Each of its digits had this probability at least.
+        as_good: Where nobody says how sure the model is: its line has at least this part of the quote's score.
+    """
+
+    sure: float = 0.9
+    as_good: float = 1.0
+
+
+BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +157,10 @@ class JointAnswer:
         self._held += text
         self._sureness = min((value for value in (self._sureness, sureness) if value is not None), default=None)
         shown = ""
-        while end := next(filter(self._is_end, _SENTENCE.finditer(self._held)), None):
-            sentence, self._held = self._held[: end.end()], self._held[end.end() :]
+        while end := _sentence_end(self._held):
+            sentence, self._held = self._held[:end], self._held[end:]
             shown += self._say(sentence)
         return shown
-
-    def _is_end(self, match: re.Match[str]) -> bool:
-        """No stop of an abbreviation, or of the number of a list; whatever stands next."""
-        return "\n" in match.group() or len(sentence_spans(f"{match.string[: match.end()]}A")) > 1
 
     def finish(self) -> str:
         """The rest, with the quotes where they belong to the answer."""
@@ -198,27 +208,88 @@ class JointAnswer:
         return mended
 
 
-def is_better_choice(sentence: str, prepared: Preparation, sureness: float | None = None) -> bool:
-    """Whether the model's figure is that of the first quote, or one that it is sure of and was shown; fit on TAT-QA.
+def first_sentence(pieces: Iterable[tuple[str, float | None]]) -> tuple[str, float | None]:
+    """The first sentence of a text that comes in pieces, and the lowest sureness of those that it came in."""
+    text, lowest = "", None
+    for piece, sureness in pieces:
+        text += piece
+        lowest = min((value for value in (lowest, sureness) if value is not None), default=None)
+        while end := _sentence_end(text):
+            if text[:end].strip():
+                return text[:end], lowest
+            text = text[end:]
+    return text, lowest
 
-    Where nobody says how sure it is, its line must score as well. Of the same row the extractive reader's cell is
-    right: that goes by the heads of the columns.
+
+def _sentence_end(text: str) -> int:
+    """Where the first sentence ends that another one, or a line, follows; 0 where none does.
+
+    No stop of an abbreviation, or of the number of a list, whatever stands next.
     """
+    for match in _SENTENCE.finditer(text):
+        if "\n" in match.group() or len(sentence_spans(f"{text[: match.end()]}A")) > 1:
+            return match.end()
+    return 0
+
+
+Relation = Literal["account", "no figure", "same", "same line", "one in line", "other line", "unseen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the model's figure stands to the first quote.
+
+    Attributes:
+        relation: account: no figure decides. no figure: the model says none. same: that of the quote's cell. same
+            line: another one of its row, where the column is certain. one in line: one of its row or sentence, where
+            no column is. other line: one of another line that the model was shown. unseen: of none.
+        alone: The quote's line has no other figure.
+        ratio: The score of the best shown line with the model's figure, against that of the quote's line.
+    """
+
+    relation: Relation
+    alone: bool = False
+    ratio: float = 0.0
+
+
+def compare(sentence: str, prepared: Preparation) -> Comparison:
+    """The model's first sentence beside the first quote."""
     if prepared.is_account:
-        return True
+        return Comparison("account")
     said = _figures(sentence) - _figures(prepared.task.question)
     quoted = prepared.quoted
     chosen, around = find_figures(" ".join(quoted.cells)), _figures(quoted.quotes[0].text)
     if not said:
-        return not (around and prepared.one_figure)
+        return Comparison("no figure", alone=not around)
     if chosen and around & said:
-        return bool(chosen & said)
-    is_sure = sureness is None or sureness >= SURE
+        return Comparison("same" if chosen & said else "same line")
     if around & said:
-        return is_sure or len(around) == 1
+        return Comparison("one in line", alone=len(around) == 1)
     first = next((one.score for one in prepared.lines if _is_place(one, quoted.quotes[0])), 0.0)
     best = max((one.score for one in prepared.lines if said & one.figures), default=0.0)
-    return best > 0.0 and is_sure and (sureness is not None or best >= AS_GOOD * first)
+    return Comparison("other line", ratio=best / first if first > 0.0 else 1.0) if best > 0.0 else Comparison("unseen")
+
+
+def is_better_choice(
+    sentence: str, prepared: Preparation, sureness: float | None = None, bounds: Bounds = BOUNDS
+) -> bool:
+    """Whether the model's figure is that of the first quote, or one that it is sure of and was shown.
+
+    Where nobody says how sure it is, its line must score as well. Of the same row the extractive reader's cell is
+    right: that goes by the heads of the columns.
+    """
+    found = compare(sentence, prepared)
+    is_sure = sureness is None or sureness >= bounds.sure
+    match found.relation:
+        case "account" | "same":
+            return True
+        case "no figure":
+            return found.alone or not prepared.one_figure
+        case "one in line":
+            return is_sure or found.alone
+        case "other line":
+            return is_sure and (sureness is not None or found.ratio >= bounds.as_good)
+    return False
 
 
 def _figures(text: str) -> frozenset[str]:
