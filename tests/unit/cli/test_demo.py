@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ def test_the_wait_for_the_catalogue_says_how_far_it_is(monkeypatch: pytest.Monke
                 return {"tools": ["stock_us_daily"]}
             raise Unavailable("The index is being built.", status=503, details={"indexed": now, "tools": "1080"})
 
-    console = Console(record=True, width=80)
-    agent_demo.wait_for_catalogue(Gateway(), console)  # type: ignore[arg-type]  # as much of a client as it needs
-    shown = [line.strip() for line in console.export_text().splitlines() if line.strip()]
+    written = io.StringIO()
+    agent_demo.wait_for_catalogue(Gateway(), Console(file=written))  # type: ignore[arg-type]  # as much of a client as it needs
+    shown = [line.strip() for line in written.getvalue().splitlines()]
     assert shown == ["0 of 1080 indexed", "320 of 1080 indexed", "640 of 1080 indexed"]
