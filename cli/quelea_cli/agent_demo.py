@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from quelea_client import Client, QueleaError
+from quelea_client import ApiError, Client, QueleaError
 from rich.console import Console
 
 from quelea_cli.commands.agent import run_question, save_files
@@ -48,7 +48,7 @@ def show(gateway: Client, recorded: Json, out: Path, console: Console) -> None:
     say(console, f"{bundle['calls']} calls imported as {bundle['id']}")
     say(console, "\n2. A catalogue of data APIs for the agent to choose from; the first time it is indexed", "bold")
     began = time.monotonic()
-    wait_for_catalogue(gateway)
+    wait_for_catalogue(gateway, console)
     say(console, f"ready, {time.monotonic() - began:.0f} s")
     say(console, "\n3. A question, planned and answered by code (the model's decisions are recorded)", "bold")
     say(console, f"> {recorded['question']}", "bold magenta")
@@ -60,9 +60,10 @@ def show(gateway: Client, recorded: Json, out: Path, console: Console) -> None:
         raise CliError(f"The demo failed: the run was {run['state']}: {run['error'] or 'its answer is not grounded'}")
 
 
-def wait_for_catalogue(gateway: Client) -> None:
+def wait_for_catalogue(gateway: Client, console: Console) -> None:
     """Until a search in the catalogue of tools finds something. Raises CliError after a quarter of an hour."""
     end = time.monotonic() + _INDEX_SECONDS
+    shown = ""
     while True:
         try:
             if gateway.request("GET", "/v1/tools", params={"q": "daily stock prices", "page_size": 1})["tools"]:
@@ -70,6 +71,10 @@ def wait_for_catalogue(gateway: Client) -> None:
             problem = "it finds nothing"
         except QueleaError as error:
             problem = told(error).message
+            progress = error.details if isinstance(error, ApiError) else {}
+            if (done := progress.get("indexed", "")) != shown:
+                shown = done
+                say(console, f"  {done} of {progress.get('tools', '?')} indexed", "dim")
         if time.monotonic() > end:
             raise CliError(f"The catalogue was not ready within {_INDEX_SECONDS / 60:.0f} minutes: {problem}")
         time.sleep(_POLL_SECONDS)

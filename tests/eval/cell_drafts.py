@@ -12,7 +12,8 @@ import random
 from pathlib import Path
 
 from support.cell_draft_review import count_doubts
-from support.cell_drafts import FORMS, KINDS, make_drafts, read_filing
+from support.cell_drafts import FORMS, KINDS, make_drafts
+from support.filing_cells import read_filing
 
 
 def main() -> None:

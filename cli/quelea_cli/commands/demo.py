@@ -79,7 +79,7 @@ def demo(
             auth=False,
             model="",
             reader=reader_settings(Reader.openai, model.url, NAME, "") if model else {},
-            sample_web=sample_folder(samples),
+            sample_web=None if agent else sample_folder(samples),  # its decisions ask nothing of the web
             gguf=model_file(reader, None),
             agent=cache() if agent else None,
         )

@@ -240,13 +240,14 @@ class Supervisor:
                 transport.close()
 
     async def _all_ready(self, members: list[_Child], began: float) -> None:
+        # One for all: the gateway waits for the others that start with it, and is not to give up before they do.
+        patience = max(self._policy.start_seconds, *(child.service.start_seconds for child in members))
         async with asyncio.TaskGroup() as group:
             for child in members:
-                group.create_task(self._until_ready(child, began))
+                group.create_task(self._until_ready(child, began, patience))
 
-    async def _until_ready(self, child: _Child, began: float) -> None:
+    async def _until_ready(self, child: _Child, began: float, patience: float) -> None:
         name = child.service.name
-        patience = max(self._policy.start_seconds, child.service.start_seconds)
         end = time.monotonic() + patience
         while not await self._is_ready(child):
             if last_value(self._logs.tail(name), "not_serving", "lasting"):

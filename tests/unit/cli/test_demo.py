@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quelea_cli import demo
+from quelea_cli import agent_demo, demo
 from quelea_cli.demo import DemoQuestion, read_questions, through_the_web, wait_for_pages
 from quelea_cli.errors import CliError
-from quelea_client import Client
+from quelea_client import Client, Unavailable
 from rich.console import Console
 
 if TYPE_CHECKING:
@@ -102,3 +103,19 @@ def test_the_samples_have_one_question_for_the_web() -> None:
     questions = read_questions(SAMPLES / demo.QUESTIONS)
     assert [question.web for question in questions].count(True) == 1
     assert all(question.says for question in questions if question.web)
+
+
+def test_the_wait_for_the_catalogue_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_demo, "_POLL_SECONDS", 0.0)
+    done = iter(("0", "320", "320", "640"))
+
+    class Gateway:
+        def request(self, *_: object, **__: object) -> dict[str, list[str]]:
+            if (now := next(done, None)) is None:
+                return {"tools": ["stock_us_daily"]}
+            raise Unavailable("The index is being built.", status=503, details={"indexed": now, "tools": "1080"})
+
+    written = io.StringIO()
+    agent_demo.wait_for_catalogue(Gateway(), Console(file=written))  # type: ignore[arg-type]  # as much of a client as it needs
+    shown = [line.strip() for line in written.getvalue().splitlines()]
+    assert shown == ["0 of 1080 indexed", "320 of 1080 indexed", "640 of 1080 indexed"]

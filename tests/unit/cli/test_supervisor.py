@@ -224,6 +224,15 @@ async def test_a_start_that_takes_too_long_names_who_says_why(tmp_path: Path) ->
             await supervisor.start()
 
 
+async def test_one_that_waits_for_another_does_not_give_up_before_it(tmp_path: Path) -> None:
+    late = "import pathlib, time; time.sleep(0.6); [pathlib.Path(one).write_text('') for one in {!r}]; time.sleep(600)"
+    ready = [str(tmp_path / f"{name}.ready") for name in ("waits", "slow")]
+    waits = script(tmp_path, "waits", "import time; time.sleep(600)")
+    slow = script(tmp_path, "slow", late.format(ready), start_seconds=60)
+    async with supervised(tmp_path, [waits, slow], Policy(start_seconds=0.3, probe_seconds=0.02)) as supervisor:
+        await supervisor.start()
+
+
 async def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     body = (
         "import signal,time,pathlib\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

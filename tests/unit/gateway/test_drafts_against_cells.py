@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from support.cell_draft_review import Doubts, count_doubts
-from support.cell_drafts import make_drafts, read_filing
+from support.cell_drafts import make_drafts
+from support.filing_cells import read_filing
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 FILINGS = ("filings/2023 Q2 AAPL.pdf", "ixbrl/2024 FY NFLX.html")

@@ -79,7 +79,7 @@ class Actions(Protocol):
         """Stored documents, one page of them."""
         ...
 
-    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
+    async def analyse(self, question: str, as_of: str, follows: str, collections: Sequence[str]) -> Json:
         """What a run of the agent came to."""
         ...
 
@@ -210,20 +210,32 @@ class GatewayActions:
         }
 
     @_tells
-    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
+    async def analyse(self, question: str, as_of: str, follows: str, collections: Sequence[str]) -> Json:
         """As POST /v1/agent/runs, waited for; a caller who leaves ends the run."""
         await self._read_in(collections)
         gateway = self._gateway
         manager = await gateway.analyst.ready()
+        tenant = let_in().name
         wanted = run_requests.build(
-            question, gateway.limits, gateway.analyst.budgets, tenant=let_in().name, as_of=as_of
+            question,
+            gateway.limits,
+            gateway.analyst.budgets,
+            tenant=tenant,
+            as_of=as_of,
+            follows=await manager.get(tenant, follows) if follows else None,
         )
         run = RunOut.of(await finish(manager, await manager.start(wanted)))
         if run.answer is None:
             raise QueleaError(run.error or f"The run was {run.state}.")
         said: Json = run.answer.model_dump(mode="json")
         sources = [one for one in said["sources"] if one["used"]]
-        return {"run": run.id, "answer": said["text"], "missing": said["missing"], "sources": sources}
+        return {
+            "run": run.id,
+            "answer": said["text"],
+            "missing": said["missing"],
+            "notices": said["notices"],
+            "sources": sources,
+        }
 
     @_tells
     async def list_companies(self, collections: Sequence[str]) -> Json:
@@ -387,9 +399,10 @@ class RemoteActions:
         asked = {"filters": filters.model_dump(), "page_token": page_token}
         return await self._call("list_documents", asked, collections)
 
-    async def analyse(self, question: str, as_of: str, collections: Sequence[str]) -> Json:
+    async def analyse(self, question: str, as_of: str, follows: str, collections: Sequence[str]) -> Json:
         """Forwarded."""
-        return await self._call("analyse", {"question": question, "as_of": as_of}, collections)
+        asked = {"question": question, "as_of": as_of}
+        return await self._call("analyse", asked | ({"follows": follows} if follows else {}), collections)
 
     async def list_companies(self, collections: Sequence[str]) -> Json:
         """Forwarded."""

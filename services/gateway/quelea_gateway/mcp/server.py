@@ -134,10 +134,13 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     async def analyse(
         question: Annotated[str, Field(min_length=1, max_length=8000, description="What is to be found out.")],
         as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
+        follows: Annotated[
+            str, Field(max_length=64, description="`run` of an earlier analysis to go on from: its data and sources.")
+        ] = "",
         collections: Collections = [],  # noqa: B006  # pydantic copies it
     ) -> dict[str, Any]:
         """Have the agent analyse: it searches, gets market data, runs code. Takes minutes; needs a language model."""
-        return await actions.analyse(question, as_of, collections)
+        return await actions.analyse(question, as_of, follows, collections)
 
     @tools.offer(_READ_ONLY)
     async def list_companies(

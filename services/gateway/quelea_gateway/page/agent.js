@@ -158,6 +158,8 @@ class View {
 
   output(data) {
     const section = this.step(data.step);
+    section.querySelector(".agent-waiting")?.remove();
+    if (data.result === "waiting") return section.append(el("p", { class: "meta agent-waiting" }, data.text));
     if (data.reason && data.reason !== "ok") section.append(el("p", { class: "meta" }, t("agentEnded", { reason: data.reason })));
     const text = [data.text, data.stdout, data.error].filter(Boolean).join("\n");
     if (text) section.append(fold(t("agentOutput"), text, Boolean(data.reason)));

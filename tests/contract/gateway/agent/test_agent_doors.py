@@ -58,6 +58,48 @@ async def test_over_mcp_a_run_is_waited_for(parts):
     assert refused.is_error
 
 
+async def test_a_second_turn_of_a_chat_follows_the_run_whose_answer_came_before(web, parts):
+    parts.model.says = coded_twice()
+    body = {"model": "quelea-agent", "messages": [{"role": "user", "content": QUESTION}]}
+    first = (await web.post("/v1/chat/completions", json=body)).json()
+    said = first["choices"][0]["message"]["content"]
+    again = {"role": "user", "content": "And on a log scale?"}
+    body["messages"] += [{"role": "assistant", "content": f" {said}\n"}, again]
+    second = (await web.post("/v1/chat/completions", json=body)).json()["quelea"]
+    assert second["run"]["follows"] == first["quelea"]["run"]["id"]
+    assert second["run"]["question"] == "And on a log scale?", "told of the run before, it needs no words of it"
+    assert second["standalone"] is None
+    assert len(set(parts.sandbox.ran_in)) == 1
+    named = {"model": "quelea-agent", "messages": [again], "metadata": {"follows": second["run"]["id"]}}
+    third = (await web.post("/v1/chat/completions", json=named)).json()["quelea"]
+    assert third["run"]["follows"] == second["run"]["id"]
+    assert len(set(parts.sandbox.ran_in)) == 1
+    named["metadata"]["follows"] = "20261122000000-0000000000000000"
+    assert (await web.post("/v1/chat/completions", json=named)).status_code == 404
+
+
+async def test_over_mcp_a_run_follows_another(parts):
+    parts.model.says = coded_twice()
+    async with McpClient(f"{parts.url}/mcp") as made:
+        first = (await made.call_tool("analyse", {"question": QUESTION})).structured_content
+        again = {"question": "And on a log scale?", "follows": first["run"]}
+        second = (await made.call_tool("analyse", again)).structured_content
+        refused = await made.call_tool("analyse", again | {"follows": "20261122000000-0000000000000000"})
+    assert len(parts.sandbox.ran_in) == 2
+    assert len(set(parts.sandbox.ran_in)) == 1
+    assert second["notices"] == []
+    assert {one["run"] for one in second["sources"]} == {first["run"]}
+    assert refused.is_error
+
+
+def coded_twice():
+    """What a model says in runs of one piece of code each."""
+    code = json.dumps({"action": "code-exec", "task": "get them", "apis": ["stock_us_daily"]})
+    ends = json.dumps({"notes": [], "plan": [], "actions": [{"action": "finish"}]})
+    first, then = good()["code"], '```python\nprint("186.5 on a log scale")\n```'
+    return good(action=[code, ends] * 3, code=[first, then, then.replace("on", "drawn on")])
+
+
 async def test_a_run_that_used_its_steps_up_ends_with_length():
     async with agent_standing(agent_steps=2) as parts, client(parts) as web:
         body = {"model": "quelea-agent", "messages": [{"role": "user", "content": QUESTION}]}

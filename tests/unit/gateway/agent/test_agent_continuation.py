@@ -9,7 +9,8 @@ from quelea_gateway.core.agent import continuation
 from quelea_gateway.core.agent.continuation import Earlier, EarlierRun, pick_files, read_run
 from quelea_gateway.core.agent.decision.token_budget import tokens
 from quelea_gateway.core.agent.grounding.evidence import Evidence, sources
-from quelea_gateway.core.agent.grounding.provenance import Flow, Session
+from quelea_gateway.core.agent.grounding.flows import Flow
+from quelea_gateway.core.agent.grounding.provenance import Session
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, Event, PlanStep, Run
 from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
@@ -162,7 +163,11 @@ async def test_a_file_that_code_wrote_under_a_made_name_stays_not_traced_in_anot
 async def test_a_run_that_is_cancelled_while_its_session_is_put_aside_leaves_none():
     ports = world(SayingModel(good()))
     kept = await kept_by(ports)
-    sessions = KeptSessions(RunLimits())
+
+    async def whole(_):
+        return True
+
+    sessions = KeptSessions(RunLimits(), whole)
     asked = asyncio.Event()
 
     async def hangs(*_, **__):

@@ -385,10 +385,14 @@ async def test_what_an_exception_says_cannot_close_its_fence():
 
 async def test_an_index_that_is_being_made_is_waited_for_and_choosing_it_again_is_no_repetition():
     tools = FakeTools()
-    tools.away = [Unavailable("The index is being built.", retry_after=0.05)] * 2
+    progress = {"indexed": "320", "tools": "1080"}
+    tools.away = [Unavailable("The index is being built.", retry_after=0.05, details=progress)] * 2
     outcome, journal = await done(world(SayingModel(good()), tools=tools))
     assert outcome.answer.complete
-    assert journal.of("output")[0]["result"] == "good"
+    waits, found = journal.of("output")[:2]
+    assert waits["result"] == "waiting"
+    assert "320 of 1080" in waits["text"]
+    assert found["result"] == "good"
     tools.away = [Unavailable("The index is being built.", retry_after=0.05)] * 1000
     select = good()["action"][0]
     outcome, journal = await done(
@@ -397,7 +401,7 @@ async def test_an_index_that_is_being_made_is_waited_for_and_choosing_it_again_i
     )
     texts = [one["text"] for one in journal.of("output")]
     assert texts
-    assert all("being indexed" in one for one in texts)
+    assert all("indexed" in one for one in texts)
 
 
 async def test_how_an_api_did_is_told_to_the_catalogue():

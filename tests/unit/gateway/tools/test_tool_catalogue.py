@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,8 +57,9 @@ class Index:
     async def version(self) -> str:
         return self.there
 
-    async def put(self, version: str, tools: Sequence[IndexedTool]) -> None:
+    async def put(self, version: str, tools: Sequence[IndexedTool], told: Callable[[int], None]) -> None:
         self.puts.append(version)
+        told(len(tools))
         self.there, self.tools = version, list(tools)
 
     async def search(
@@ -238,8 +239,9 @@ async def test_the_agent_gets_candidates_of_a_category_or_of_all() -> None:
 async def test_the_index_is_made_once_and_again_when_the_catalogue_changes() -> None:
     source, index = Source(), Index()
     catalogue = ToolCatalogue(source, index, rules=ToolRules(every_seconds=0))
-    with pytest.raises(Unavailable, match="being built"):
+    with pytest.raises(Unavailable, match="being built") as raised:
         await catalogue.search("x")
+    assert raised.value.details == {"indexed": "0", "tools": str(len(source.tools))}
     for _ in range(3):
         await catalogue.refresh()
     assert (source.listed, len(index.puts)) == (1, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import grpc
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
@@ -141,7 +141,7 @@ class ToolIndex:
         with naming("retriever"):
             return (await unary(self._stub.GetCollection(request, timeout=_SECONDS))).version
 
-    async def put(self, version: str, tools: Sequence[IndexedTool]) -> None:
+    async def put(self, version: str, tools: Sequence[IndexedTool], told: Callable[[int], None]) -> None:
         """Index in small batches, so that questions get their turn at the encoder in between."""
         for start in range(0, len(tools), _BATCH):
             request = retriever_pb2.UpsertEntriesRequest(
@@ -156,6 +156,7 @@ class ToolIndex:
             )
             with naming("retriever"):
                 await unary(self._stub.UpsertEntries(request, timeout=_BATCH_SECONDS))
+            told(min(start + _BATCH, len(tools)))
 
     async def search(
         self, query: str, *, k: int, categories: Sequence[str] = (), mode: SearchMode = "both"

@@ -18,7 +18,8 @@ from quelea_kit.reach import Reach, current
 
 from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.agent.grounding.evidence import Evidence
-from quelea_gateway.core.agent.grounding.provenance import Flow, Session
+from quelea_gateway.core.agent.grounding.flows import Flow
+from quelea_gateway.core.agent.grounding.provenance import Session
 from quelea_gateway.core.agent.grounding.results import EVIDENCE, HELPER
 from quelea_gateway.core.agent.model import TEXTS, Artifact, EarlierRun, Event, PlanStep, Run, RunRequest
 from quelea_gateway.core.agent.ports import CodeFile, Sandbox
@@ -105,16 +106,26 @@ class Earlier:
         runs: Those before it, the oldest first.
         kept: The session of the last of them; None: it has ended.
         files: Tables and texts of the last of them, from the store, for another session.
+        documents: Ids of those that the runs before, as far as it is told of them, drew on.
+        is_cut: A document of the last of them is gone: nothing of it is handed on but its task.
     """
 
     runs: tuple[EarlierRun, ...]
     kept: KeptSession | None = None
     files: tuple[tuple[Artifact, bytes], ...] = ()
+    documents: frozenset[str] = frozenset()
+    is_cut: bool = False
 
 
 def may_see(request: RunRequest, as_of: str, reach: Reach) -> bool:
     """Whether a follow-up, in the reach of its call, may see what was found on a day within a reach."""
     return request.as_of >= as_of and current().covers(reach)
+
+
+def documents_of(run: Run) -> frozenset[str]:
+    """Ids of the documents that a stored run drew on."""
+    sources = (run.answer or {}).get("sources", ())
+    return frozenset(run.documents) | {one["document_id"] for one in sources if one["document_id"]}
 
 
 def read_run(run: Run, events: Sequence[Event]) -> EarlierRun:
@@ -176,6 +187,8 @@ async def go_on(work: Work, earlier: Earlier) -> None:
             earlier.kept = None
             return
     earlier.kept = None
+    if earlier.is_cut:
+        work.notice(say("document_gone", work.language))
     for artifact, data in earlier.files:
         name = file_name(artifact)
         work.files.append(CodeFile(name, data, artifact.media_type))

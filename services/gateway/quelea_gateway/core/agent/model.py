@@ -292,6 +292,8 @@ class Run:
     """The run that it goes on from; empty: none."""
     reach: Reach = field(default_factory=Reach)
     """What it found was found within it."""
+    documents: tuple[str, ...] = ()
+    """Ids of the documents that it, or a run that it was told of, drew on."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -309,6 +311,7 @@ class Run:
                 "artifacts": tuple(Artifact(**one) for one in stored["artifacts"]),
                 "calls": tuple(stored["calls"]),
                 "reach": _reach_of(stored.get("reach", {})),
+                "documents": tuple(stored.get("documents", ())),
             }
         )
 

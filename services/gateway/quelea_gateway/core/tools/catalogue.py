@@ -85,6 +85,8 @@ class ToolCatalogue:
         self._by_name: dict[str, Tool] = {}
         self._healthy_at = -1e9
         self._indexed = self._foreign = ""
+        self._done = 0
+        """Tools that are indexed, while the index is being made."""
         self._loading = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -142,10 +144,13 @@ class ToolCatalogue:
             self._foreign = there
             return
         if there != version and texts:
-            started = self._clock()
-            await self._index.put(version, texts)
+            started, self._done = self._clock(), 0
+            await self._index.put(version, texts, self._note_done)
             log.info("tools_indexed", tools=len(texts), seconds=round(self._clock() - started, 1))
         self._indexed = version
+
+    def _note_done(self, done: int) -> None:
+        self._done = done
 
     def _require_source(self) -> Source:
         if self._source is None:
@@ -214,8 +219,12 @@ class ToolCatalogue:
             strip_dates(query), k=min(200, 3 * k), categories=(category,) if category else (), mode=mode
         )
         if not version:
+            tools = len((await self.listing()).tools)
             raise Unavailable(
-                "The index of tools is being built; try again in a minute, or list a category.", retry_after=15.0
+                f"The index of tools is being built ({self._done:,} of {tools:,} are in it); try again in a minute, or "
+                "list a category.",
+                details={"indexed": str(self._done), "tools": str(tools)},
+                retry_after=15.0,
             )
         hits = [
             Hit(tool, one.score * (0.5 + 0.5 * tool.health.score), one.cosine, one.lexical)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -58,8 +58,8 @@ class Index(Protocol):
         """What is indexed; empty while nothing is. Raises QueleaError."""
         ...
 
-    async def put(self, version: str, tools: Sequence[IndexedTool]) -> None:
-        """Index these and nothing else, in one step. Raises QueleaError."""
+    async def put(self, version: str, tools: Sequence[IndexedTool], told: Callable[[int], None]) -> None:
+        """Index these and nothing else, in one step; `told` hears how many are done. Raises QueleaError."""
         ...
 
     async def search(

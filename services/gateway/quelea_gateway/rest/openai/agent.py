@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.asking import question as rules
 from quelea_gateway.core.asking.follow_ups import query_for, standing_alone
-from quelea_gateway.core.model import Question, Standalone
+from quelea_gateway.core.model import Question, Standalone, Turn
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.agent.run_schemas import RunOut
 from quelea_gateway.rest.answers.answer_schemas import StandaloneOut
@@ -44,10 +44,15 @@ _MARK = re.compile(r"\[(\d{1,3})\]")
 _PIECES = re.compile(r".{1,40}(?:(?<=\s)|(?=\s)|\Z)|.{1,40}", re.DOTALL)
 """Pieces of a text that is whole already, cut between words where there are blanks."""
 _SHOWN = 300
+_RECENT = 50
+"""Runs among which the one is looked for that a conversation goes on from."""
 
 
 async def chat(body: ChatIn, request: Request) -> Response:
-    """Answers the last message by a run; what it takes from the turns before is put into it first, as on the ask route.
+    """Answers the last message by a run.
+
+    It goes on from the run that `metadata.follows` names, or whose answer is the turn before. Of another conversation
+    what the message takes from the turns before is put into it first, as on the ask route.
 
     A caller who leaves ends the run.
     """
@@ -58,7 +63,12 @@ async def chat(body: ChatIn, request: Request) -> Response:
         )
     gateway, tenant = gateway_of(request), key_of(request)
     text, turns = conversation(body.messages)
-    wanted = run_requests.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
+    runs = gateway.analyst.runs()
+    named = (body.metadata or {}).get("follows", "")
+    follows = await runs.get(tenant, named) if named else await _find_followed(runs, tenant, turns)
+    wanted = run_requests.build(
+        text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of, follows=follows
+    )
     question = rules.build(
         text,
         gateway.limits,
@@ -67,7 +77,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
         tenant=tenant,
     )
     manager = await while_there(request, gateway.analyst.ready())
-    standalone = await while_there(request, _standing_alone(gateway, question))
+    standalone = None if follows else await while_there(request, _standing_alone(gateway, question))
     run = await manager.start(replace(wanted, question=standalone.question) if standalone else wanted)
     base = base_url(request)
     if body.stream:
@@ -94,6 +104,15 @@ async def chat(body: ChatIn, request: Request) -> Response:
             "quelea": _own(ended, standalone),
         }
     )
+
+
+async def _find_followed(runs: Manager, tenant: str, turns: Sequence[Turn]) -> Run | None:
+    """The run whose answer is the last turn: front-ends send back what they showed, and no id with it."""
+    if not turns or turns[-1].role != "assistant":
+        return None
+    said = turns[-1].text.split()
+    newest = await runs.newest(tenant, _RECENT)
+    return next((run for run in newest if run.state == "finished" and _content(run).split() == said), None)
 
 
 async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | None:

@@ -66,6 +66,11 @@ class ChatIn(_Open):
     strict: bool | None = Field(
         default=None, description="Quelea's own: withhold sentences whose figures are contradicted or not found."
     )
+    metadata: dict[str, str] | None = Field(
+        default=None,
+        description="Quelea's own, for `quelea-agent`: `follows` is the id of the run to go on from. Left out, it is "
+        "the run whose answer the conversation ends with, where there is one.",
+    )
     collections: Collections = Field(
         default=[], description="Quelea's own: only these; all that the key may read when left out."
     )

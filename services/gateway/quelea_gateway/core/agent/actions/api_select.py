@@ -21,6 +21,7 @@ from quelea_gateway.core.agent.work import Work
 _READ = 3
 """Documents that are read at once: a selection costs one call of the model."""
 _LOOK_SECONDS = 1.0
+_TELL_SECONDS = 15.0
 _CATEGORY = 80
 
 
@@ -81,6 +82,7 @@ async def _select(work: Work, category: str, need: str) -> Sequence[ApiCandidate
     tools = work.ports.tools
     assert tools is not None  # noqa: S101  # the only caller has looked
     end = work.ports.clock.monotonic() + max(0.0, work.time_left) / 2
+    tell, told = -1e9, ""
     while True:
         try:
             return await within(work, tools.select(category, need, limit=work.rules.candidates, language=work.language))
@@ -88,4 +90,10 @@ async def _select(work: Work, category: str, need: str) -> Sequence[ApiCandidate
             pause = min(error.retry_after or 1.0, _LOOK_SECONDS)
             if work.ports.clock.monotonic() + pause >= end:
                 raise
+            text = say("catalogue_waits", work.language, **{"indexed": "?", "tools": "?", **error.details})
+            if work.ports.clock.monotonic() >= tell and text != told:
+                tell, told = work.ports.clock.monotonic() + _TELL_SECONDS, text
+                await work.journal.event(
+                    "output", {"step": work.step, "text": text, "result": "waiting", "sources": []}
+                )
             await asyncio.sleep(pause)

@@ -1,18 +1,30 @@
-"""Sessions of finished runs that wait for a follow-up: bounded in number and in time."""
+"""Sessions of finished runs that wait for a follow-up: bounded in number and in time.
+
+One ends where a run or a document whose values it holds is gone, whoever removed it and through which gateway: this is
+looked for when a session comes to wait, once a minute while it does, and before a follow-up has it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from quelea_gateway.core.agent.continuation import KeptSession
 from quelea_gateway.core.agent.runs.quota import RunLimits
 
+_LOOK_SECONDS = 60.0
+
 
 class KeptSessions:
-    """Those of this process. The sandbox ends one before, where somebody needs its place."""
+    """Those of this process. The sandbox ends one before, where somebody needs its place.
 
-    def __init__(self, limits: RunLimits) -> None:
+    Args:
+        is_whole: Whether all runs and documents are still there whose values a session holds. Never raises.
+    """
+
+    def __init__(self, limits: RunLimits, is_whole: Callable[[KeptSession], Awaitable[bool]]) -> None:
         self._limits = limits
+        self._is_whole = is_whole
         self._kept: dict[str, KeptSession] = {}
         """By the run that left it, the oldest first."""
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -25,7 +37,7 @@ class KeptSessions:
         limits = self._limits
         waits = False
         try:
-            if limits.kept and limits.kept_per_tenant and limits.kept_seconds:
+            if limits.kept and limits.kept_per_tenant and limits.kept_seconds and await self._is_whole(one):
                 waits = await one.wait(limits.kept_seconds)
         finally:  # also where its run is cancelled meanwhile: nobody else has it
             if not waits:
@@ -41,8 +53,20 @@ class KeptSessions:
         for known in list(self._kept)[: -limits.kept]:
             await self._end(known)
 
-    def take(self, run_id: str) -> KeptSession | None:
+    async def take(self, run_id: str) -> KeptSession | None:
         """What a run left; from here on it is the caller's."""
+        one = self._take(run_id)
+        if one is None:
+            return None
+        whole = False
+        try:
+            whole = await self._is_whole(one)
+        finally:
+            if not whole:
+                await one.end()
+        return one if whole else None
+
+    def _take(self, run_id: str) -> KeptSession | None:
         if (timer := self._timers.pop(run_id, None)) is not None:
             timer.cancel()
         return self._kept.pop(run_id, None)
@@ -58,10 +82,14 @@ class KeptSessions:
         await asyncio.gather(*(self._end(run_id) for run_id in list(self._kept)))
 
     async def _end(self, run_id: str) -> None:
-        if (one := self.take(run_id)) is not None:
+        if (one := self._take(run_id)) is not None:
             await one.end()
 
     async def _time_out(self, run_id: str) -> None:
-        await asyncio.sleep(self._limits.kept_seconds)
+        left = self._limits.kept_seconds
+        while left > _LOOK_SECONDS:
+            await asyncio.sleep(_LOOK_SECONDS)
+            left = left - _LOOK_SECONDS if await self._is_whole(self._kept[run_id]) else 0.0
+        await asyncio.sleep(left)
         self._timers.pop(run_id, None)
         await self._end(run_id)

@@ -14,11 +14,12 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 from quelea_kit.reach import current, within
 
-from quelea_gateway.core.agent.continuation import MOST_BEFORE, Earlier, may_see, pick_files, read_run
+from quelea_gateway.core.agent.continuation import Earlier, documents_of
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.loop import run as run_agent
-from quelea_gateway.core.agent.model import ENDED, EarlierRun, Event, Run, RunRequest, State, Usage
+from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
+from quelea_gateway.core.agent.runs.earlier_runs import EarlierRuns
 from quelea_gateway.core.agent.runs.history import artifacts_of, settle
 from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
 from quelea_gateway.core.agent.runs.live import Live, iso
@@ -68,7 +69,8 @@ class Manager:
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
         self._ending: set[asyncio.Task[bool]] = set()
-        self._kept = KeptSessions(limits)
+        self._earlier_runs = EarlierRuns(store, ports.pages)
+        self._kept = KeptSessions(limits, self._earlier_runs.is_whole)
 
     async def start(self, request: RunRequest) -> Run:
         """Queue a run.
@@ -241,28 +243,12 @@ class Manager:
 
     async def _earlier(self, live: Live) -> Earlier:
         """What the run goes on from. Raises NotFound where the run before was deleted meanwhile."""
-        runs: list[EarlierRun] = []
-        run_id, tenant = live.request.follows, live.run.tenant
-        last = await self.get(tenant, run_id)
-        before: Run | None = last
-        while before is not None:
-            told = EarlierRun(before.id, before.question)
-            if may_see(live.request, before.as_of, before.reach):
-                told = read_run(before, await self.history(tenant, before.id))
-            runs.insert(0, told)
-            before = await self._before(before) if len(runs) < MOST_BEFORE else None
-        wanted = pick_files(last.artifacts) if may_see(live.request, last.as_of, last.reach) else []
-        try:
-            files = [(one, await self.artifact(tenant, run_id, one.name)) for one in wanted]
-        except QueleaError as error:  # the session may have them; without both the code begins with nothing
-            self._report(live.run, error)
-            files = []
-        return Earlier(tuple(runs), self._kept.take(run_id), tuple(files))  # taken last: nothing can fail any more
-
-    async def _before(self, run: Run) -> Run | None:
-        with contextlib.suppress(NotFound):  # it was deleted
-            return await self.get(run.tenant, run.follows) if run.follows else None
-        return None
+        earlier = await self._earlier_runs.find(live.request, lambda error: self._report(live.run, error))
+        if earlier.is_cut:
+            await self._kept.forget(live.request.follows)
+        else:
+            earlier.kept = await self._kept.take(live.request.follows)  # last: nothing can fail any more
+        return earlier
 
     async def _keep_bundle(self, live: Live) -> bool:
         """Store what the run fetched, so that it can be replayed; a run is not lost without."""
@@ -289,6 +275,7 @@ class Manager:
             artifacts=live.run.artifacts or artifacts_of(live.events),
             has_bundle=await self._keep_bundle(live),
         )
+        run = run.changed(documents=tuple(sorted(documents_of(run) | (earlier.documents if earlier else set()))))
         with contextlib.suppress(QueleaError):
             if run.state == "failed":
                 await live.event("error", {"message": run.error})
