@@ -75,6 +75,8 @@ class AskedLines:
     """It asks for the lines over several periods that it does not name."""
     others: tuple[str, ...] = ()
     """Words that say more than a line, a period and a company: of which product, why, and the like."""
+    premise: int = 0
+    """1 where it asks nothing but why a line rose, -1 where why it fell."""
 
 
 Names = dict[tuple[str, ...], Line]
@@ -142,12 +144,16 @@ def _vocabulary(language: str) -> _Vocabulary:
     for concept in concepts():
         add("concept", concept, names_said(concept, language))
 
-    def of(key: str) -> frozenset[str]:
-        listed = LANGUAGES.of(f"asked.{key}").get(language, "").split()
-        return frozenset(listed if chinese else (token for word in listed for token, _, _ in _tokens(word)))
+    frame = _listed("frame", language) | (frozenset() if chinese else STOP_WORDS)
+    change, of_change, series = (_listed(key, language) for key in ("change", "of_change", "series_words"))
+    return _Vocabulary(names, frame, change, of_change, series)
 
-    frame = of("frame") | (frozenset() if chinese else STOP_WORDS)
-    return _Vocabulary(names, frame, of("change"), of("of_change"), of("series_words"))
+
+@cache
+def _listed(key: str, language: str) -> frozenset[str]:
+    """Words of a list, as those of a question are compared with them."""
+    listed = LANGUAGES.of(f"asked.{key}").get(language, "").split()
+    return frozenset(listed if language == "zh" else (token for word in listed for token, _, _ in _tokens(word)))
 
 
 def _has(text: str, key: str, language: str) -> str:
@@ -233,8 +239,7 @@ def read_asked_lines(
     changes = bool(vocabulary.change.intersection(rest) - between)
     if series is None and vocabulary.series.intersection(rest):
         series = Series(12)
-    said = text if language == "zh" else _WORDS.findall(text)
-    told = {word for word in LANGUAGES.of("asked.tells").get(language, "").split() if word in said} - between
+    told = _told(text, language) - between
     relation: Relation = "compound" if compound else "change" if changes else ""
     if share and len(lines) > 1 and not relation:
         relation = "share"
@@ -250,6 +255,7 @@ def read_asked_lines(
         lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
     alone = _words_of("parent", language).intersection(rest)
     passed |= alone | vocabulary.series | between
+    more = [word for word in rest if word not in passed and not _is_number(word)]
     return AskedLines(
         lines=lines,
         parent=bool(alone),
@@ -258,12 +264,30 @@ def read_asked_lines(
         sequential=bool(_has(text, "sequential", language)),
         balances="average" if average and computed else "closing" if closing else None,
         year=360 if re.search(r"(?<!\d)360(?!\d)", text) else 365,
-        others=(
-            *sorted(told),
-            *_YEAR.findall(text),
-            *(word for word in rest if word not in passed and not _is_number(word)),
-        ),
+        others=(*sorted(told), *_YEAR.findall(text), *more),
+        premise=_premise(rest, told, more, language) if relation == "change" and not _YEAR.search(text) else 0,
     )
+
+
+def _told(text: str, language: str) -> set[str]:
+    """What asks for more than a figure."""
+    said = text if language == "zh" else _WORDS.findall(text)
+    return {word for word in LANGUAGES.of("asked.tells").get(language, "").split() if word in said}
+
+
+def asks_why(question: str) -> bool:
+    """Whether a question asks for a reason."""
+    language = language_of(question)
+    return not _listed("why", language).isdisjoint(_told(normalise(question), language))
+
+
+def _premise(rest: Sequence[str], told: set[str], more: Sequence[str], language: str) -> int:
+    """What a question that asks why takes for given of a line's change; 0 where it says more, or no direction."""
+    why = _listed("why", language)
+    if not told or not told <= why or not why.issuperset(more):
+        return 0
+    rises, falls = (bool(_listed(key, language).intersection(rest)) for key in ("rises", "falls"))
+    return rises - falls
 
 
 def plain_words(key: str) -> frozenset[str]:
@@ -364,7 +388,8 @@ def _read_chinese(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]
 def _cut(text: str) -> list[str]:
     """What is left of a Chinese question, cut into the words of the frame and what is none."""
     vocabulary = _vocabulary("zh")
-    words = sorted(vocabulary.frame | vocabulary.change | vocabulary.series | {*_phrases()}, key=len, reverse=True)
+    known = vocabulary.frame | vocabulary.change | vocabulary.series | _listed("why", "zh") | _phrases()
+    words = sorted(known, key=len, reverse=True)
     rest: list[str] = []
     other = ""
     at = 0

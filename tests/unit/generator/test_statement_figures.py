@@ -247,3 +247,18 @@ def test_amounts_in_the_unit_that_the_question_names() -> None:
     few = replace(STATED, value="50000", operands=(replace(SALES, value="50000", printed="50,000"),))
     (line,) = write_figures([few], EVIDENCE, "zh", "Kestrel的销售额是多少亿元？")
     assert line.text.endswith("Net sales为0.00050亿美元（50,000美元）[2]。")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Why did Kestrel's net sales fall in fiscal 2030?",
+            "way than the question says: Kestrel's Net sales rose",
+        ),
+        ("Kestrel 2030财年销售净额为什么下降？", "与问题所说的方向相反：Kestrel Net sales增加"),
+        ("How much did Kestrel's net sales grow in fiscal 2030?", "\nKestrel's Net sales rose"),
+    ],
+)
+def test_a_change_that_comes_with_a_question_why_goes_the_other_way(question: str, said: str) -> None:
+    assert said in "\n".join(answer(Task(question, EVIDENCE, date(2032, 1, 1), figures=(CHANGE,))).lines)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from quelea_fintext.asked_lines import asks_why
 from quelea_fintext.instructions import instruction_spans, reads_like_instructions
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of, normalise
@@ -46,6 +47,13 @@ _OF_STATEMENTS = MappingProxyType(
         "zh": "以下由摘录式阅读器取自财务报表（未使用语言模型）：",
     }
 )
+_OTHER_WAY = MappingProxyType(
+    {
+        "en": "It went the other way than the question says: ",
+        "zh": "与问题所说的方向相反：",
+    }
+)
+"""Before the change of a line whose reason is asked for: figures come with such a question in this case alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +141,9 @@ def _of_statements(task: Task) -> Answer:
     lines = write_figures(task.figures, task.evidence, language, task.question)
     texts = [f"- {line.text}" for line in lines] if len(lines) > 1 else [lines[0].text]
     quotes = tuple(quote for line in lines for quote in line.quotes)
+    is_change = all(one.metric == "change" for one in task.figures)
+    if is_change and asks_why(task.question):
+        texts = [f"{_OTHER_WAY[language]}{texts[0]}"]
     return Answer((_OF_STATEMENTS[language], *texts), quotes, by_construction=True)
 
 

@@ -33,11 +33,16 @@ _ADDED = re.compile(r"\{(\d+)\}")
 
 
 def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[AskedFigure]:
-    """Every figure that the question asks for; none where one of them is not stated, or more than figures is asked."""
+    """Every figure that the question asks for; none where one of them is not stated, or more than figures is asked.
+
+    Of a question that asks why a line rose, or fell, the change that the statements have if it went the other way.
+    """
     companies = []
     for company, filings in search.companies:
         ids = {one.id for one in filings}
         companies.append(_Company(search, company, filings, [one for one in stated if one.document.id in ids]))
+    if len(companies) == 1 and (other_way := companies[0].other_way()):
+        return [other_way]
     each = [one.figures() for one in companies]
     if not all(each):
         parts = [one.parts() for one in companies]
@@ -111,6 +116,17 @@ class _Company:
         if asked.relation == "share":
             return self._each(asked.lines[:1], times, lambda _, some: self._first(some, self._share))
         return self._each(asked.lines, times, lambda line, some: self._first(some, lambda one: self._span(line, one)))
+
+    def other_way(self) -> AskedFigure | None:
+        """The change of the line that the question asks the reason for, where it went the other way than it says."""
+        asked = self._asked
+        if not asked.premise or len(asked.lines) != 1 or asked.series:
+            return None
+        times = self._times()
+        change = self._changes(asked.lines[0], times) if times else None
+        if change is None or (change.growth is None and change.unit != "points"):
+            return None  # of a loss, "rose" may mean either
+        return change if change.value * asked.premise < 0 else None
 
     def _each(
         self,
