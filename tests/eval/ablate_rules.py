@@ -31,9 +31,7 @@ STEPS: dict[str, Any] = {
     "decline._unsaid_qualifier": "",
     "decline.lacks_qualifier": False,
     "decline._only_names": False,
-    "decline._only_places": False,
     "decline._counts_named": False,
-    "decline._is_named_row": False,
     "decline._is_row_of_place": False,
     "decline._names_known": True,
     "decline._names_quoted": True,
@@ -406,7 +404,7 @@ def _named(rule: Rule, case: Case, touched: frozenset[str]) -> bool:
     return kind == "weight" or f"{kind} {name}" in touched
 
 
-def compare(before: Sequence[tuple[str, str]], after: Sequence[tuple[int, str, str]]) -> str:
+def compare(before: Sequence[Sequence[str]], after: Sequence[tuple[int, str, str]]) -> str:
     """What changed, per set; empty where nothing did."""
     moved: dict[str, Counter[str]] = {}
     for at, outcome, text in after:
@@ -432,6 +430,8 @@ def main() -> None:
     parser.add_argument("--weights", action="store_true", help="Weights as well, each of which reads everything.")
     parser.add_argument("--counts", action="store_true", help="Only the counts of the reader as it is.")
     parser.add_argument("--most", type=int, default=0, help="Read at most so many questions for a rule; 0: all.")
+    parser.add_argument("--save", type=Path, help="Only write the outcomes of the reader as it is to this file.")
+    parser.add_argument("--against", type=Path, help="Only say what has changed since such a file was written.")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     CASES.extend(of_sets(options.sets, options.data, options.kept))
@@ -444,6 +444,14 @@ def main() -> None:
         del sys.modules[name]
     # A process for each rule, of which none has imported the reader: its patterns are made as it is.
     with multiprocessing.get_context("fork").Pool(options.processes, maxtasksperchild=1) as pool:
+        if options.save or options.against:
+            now = pool.apply(without, ((("nothing", "", ""), range(len(CASES))),))
+            tell([outcome for _, *outcome in now])
+            if options.save:
+                options.save.write_text(json.dumps([outcome for _, *outcome in now]), encoding="utf-8")
+            else:
+                print(compare(json.loads(options.against.read_text(encoding="utf-8")), now) or "nothing")
+            return
         (before, touched, patterns, keys), *_ = pool.map(as_it_is, [None])
         tell(before)
         if options.counts:
@@ -465,7 +473,7 @@ def main() -> None:
             print(" ".join(rule).strip(), len(some), compare(before, after) or "nothing", sep="\t", flush=True)
 
 
-def tell(outcomes: Sequence[tuple[str, str]]) -> None:
+def tell(outcomes: Sequence[Sequence[str]]) -> None:
     """The outcomes by set."""
     counts: dict[str, Counter[str]] = {}
     for case, (outcome, _) in zip(CASES, outcomes, strict=True):

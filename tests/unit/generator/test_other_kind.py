@@ -65,11 +65,6 @@ def test_a_metric_that_is_a_percentage_is_answered_by_one() -> None:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ("How much did Norbert Mills pay in dividends?", "We have never declared or paid cash dividends on our stock."),
-        ("How much goodwill was impaired in 2024?", "We did not record any impairment of goodwill in 2024."),
-        ("How many customers made more than 10% of sales?", "No customer made more than 10% of sales."),
-        ("What percentage of sales comes from Zephyr?", "About half of our sales come from Zephyr."),
-        ("How much did sales grow in 2024?", "Sales doubled in 2024."),
         ("商誉减值是多少？", "本年度未计提商誉减值。"),
         ("收入增长了多少？", "织机业务的收入翻了一番。"),
     ],

@@ -64,7 +64,6 @@ def test_the_row_of_a_place_answers_what_is_asked_of_it_in_money() -> None:
     rows = Evidence(1, table, header="Ferrovane · 10-K", is_table=True, company="Ferrovane")
     assert "891" in said("What did Ferrovane sell in Europe in 2024, and how fast did it grow there?", rows)
     assert said("How many smelters does Ferrovane operate in Europe?", rows) == ""
-    assert said("Who leads Ferrovane in Europe?", rows) == ""
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,9 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
         return _no_evidence(f"The question names {', '.join(sorted(query.names))}; not every name is in the passages.")
     if abroad and not _names_quoted(query, [candidate.evidence for candidate in chosen]):
         return _no_evidence("The best passages are in another language and lack a name of the question.")
-    if lacking := _other_matter(query, chosen) or _other_kind(query, chosen):
+    if _only_names(query, chosen):
+        return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
+    if lacking := _other_kind(query, chosen):
         return lacking
     if share >= ENOUGH:
         return None
@@ -99,15 +101,6 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
         )
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
-
-
-def _other_matter(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
-    """The quotes are about something else than what the question asks about whom or where it asks it."""
-    if _only_names(query, chosen):
-        return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
-    if _only_places(query, chosen):
-        return _no_evidence("The passages have the place of the question and nothing of what it asks about it.")
-    return None
 
 
 def _other_kind(query: Query, chosen: Sequence[Candidate]) -> Decline | None:
@@ -225,11 +218,7 @@ def _only_names(query: Query, chosen: Sequence[Candidate]) -> bool:
     if not content:
         return False
     touching = [
-        one
-        for one in chosen
-        if max(one.reached[at] for at in content) >= _TOUCHED
-        or _is_named_row(query, one, named, content)
-        or _counts_named(query, one)
+        one for one in chosen if max(one.reached[at] for at in content) >= _TOUCHED or _counts_named(query, one)
     ]
     return not any(not any(named) or _has_name(query, one.evidence) for one in touching)
 
@@ -242,35 +231,9 @@ def _counts_named(query: Query, one: Candidate) -> bool:
     return query.counted and bool(one.features.get("figure")) and any(one.matched[at] >= _MET for at in own)
 
 
-def _is_named_row(query: Query, one: Candidate, named: Sequence[bool], content: Sequence[int]) -> bool:
-    """A row of what is named, in a passage that says above it what is asked for: the products in a table of revenue."""
-    if one.span.row is None or not any(is_name and one.matched[at] >= _MET for at, is_name in enumerate(named)):
-        return False
-    line = f" {' '.join(terms(f'{one.evidence.table_head} {one.evidence.text[: one.span.start]}'))} "
-    abroad = is_foreign(query.language, one.evidence)
-    return any(meets(query.facets[at], line, abroad) >= _MET for at in content)
-
-
-def _only_places(query: Query, chosen: Sequence[Candidate]) -> bool:
-    """The quotes have the place that is asked about and nothing of what is asked about it: the company's revenue in a
-    country is no answer to what else happens there.
-
-    Where an amount or a share is asked for, the row of the place itself has it: tables by country say in their title,
-    or not at all, what their figures are of.
-    """
-    places = [not place_terms().isdisjoint(facet.own) for facet in query.facets]
-    content = [
-        at
-        for at, facet in enumerate(query.facets)
-        if facet.weight == 1 and not places[at] and not query.names.intersection(facet.own)
-    ]
-    if not any(places) or not content or max(one.reached[at] for one in chosen for at in content) >= _TOUCHED:
-        return False
-    return not any(_is_row_of_place(query, one) for one in chosen)
-
-
 def _is_row_of_place(query: Query, one: Candidate) -> bool:
-    """An amount or a share is asked for of a place, and the label of the row is that place and nothing more."""
+    """An amount or a share is asked for of a place, and the label of the row is that place and nothing more: tables by
+    country say in their title, or not at all, what their figures are of."""
     row = one.span.row
     if row is None or query.count or not query.wants_figure or not place_terms().issuperset(terms(row.label)):
         return False
