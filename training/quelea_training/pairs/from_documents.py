@@ -102,6 +102,7 @@ def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
 def _ask_period(passage: Passage, label: str, day: str, year: int, quarter: Period | None) -> str:
     """One of the forms in which people ask, by the hash of what is asked for."""
     whose = f"{passage.company}'s {label}"
+    forms: tuple[str, ...]
     if quarter is None:
         forms = (f"What was {whose} for the year ended {day}?", f"How much was {whose} in fiscal {year}?")
     else:
