@@ -217,8 +217,10 @@ async def _ask_teacher(
             continue
         right = made.right.get(pair.query, frozenset())
         searched = filters.choose_negatives(pair, found, right, made.passages, plan.negatives)
-        negatives = tuple(dict.fromkeys((*pair.negatives, *searched)))
-        refined.append(replace(pair, negatives=negatives[: plan.negatives]))
+        others = [name for name in searched if name not in pair.negatives]
+        refined.append(
+            replace(pair, negatives=(*pair.negatives, *others[: max(plan.negatives - len(pair.negatives), 0)]))
+        )
     return refined
 
 
