@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,27 @@ class Asked:
     features: dict[str, float]
     right: bool
     """The answer's figure stands in a quote or, where it has none, a quote is of a right document."""
+    reader: dict[str, float] = field(default_factory=dict)
+    """What the reader made of the same passages (`read_verdict`), which the gate does not see; empty where it was asked
+    before this was kept."""
+
+
+def read_verdict(answer: dict[str, Any]) -> dict[str, float]:
+    """The reader's verdict as features, each the larger the better the evidence answers.
+
+    Args:
+        answer: Of POST /v1/ask.
+    """
+    grounding = answer.get("grounding") or {"sentences": []}
+    supported = [one["verdict"] == "supported" for one in grounding["sentences"] if one["verdict"] != "no_claim"]
+    reason = (answer["declined"] or {}).get("reason", "")
+    return {
+        "reader_answers": float(not reason),
+        "reader_finds": float(reason != "not_in_evidence"),
+        "reader_quotes": min(len(answer["citations"]), _QUOTES) / _QUOTES,
+        "reader_supported": sum(supported) / len(supported) if supported else 0.0,
+        "reader_states": float(bool(answer.get("figures"))),
+    }
 
 
 def load_or_ask(
@@ -170,6 +191,7 @@ def _judge(
             answerable=answerable,
             features={name: float(value) for name, value in answer["gate"]["features"].items()},
             right=right(question, answer, keys),
+            reader=read_verdict(answer),
         )
 
 

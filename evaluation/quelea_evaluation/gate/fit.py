@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -129,12 +129,20 @@ def threshold(unanswerable: Values) -> float:
     return float(np.nextafter(ordered[staying], np.inf)) if staying < len(ordered) else float(ordered[-1])
 
 
+def with_reader(asked: Sequence[Asked]) -> list[Asked]:
+    """The same questions with the reader's verdict among the features; none where one of them has no verdict."""
+    return [replace(a, features=a.features | a.reader) for a in asked] if all(a.reader for a in asked) else []
+
+
 def separations(asked: Sequence[Asked], calibrated: Values) -> list[Separation]:
-    """Both gates, over all questions and for each set."""
+    """Both gates, over all questions and for each set; and one that would see the reader's verdict, too."""
     cosine = np.array([a.features["cosine"] for a in asked])
     plain = np.array([not is_forced(a) for a in asked])
     rows = []
-    for gate, values in (("cosine (the paper's)", cosine), ("calibrated, held out", calibrated)):
+    gates = [("cosine (the paper's)", cosine), ("calibrated, held out", calibrated)]
+    if seeing := with_reader(asked):
+        gates.append(("with the reader's verdict, held out", predict_held_out(seeing)))
+    for gate, values in gates:
         rows.append(separation(gate, "all", asked, values))
         if not plain.all():
             rows.append(

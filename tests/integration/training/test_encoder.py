@@ -42,6 +42,21 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_word_pairs(tmp_path_factory.mktemp("pairs") / "made")
 
 
+def test_an_anchor_that_is_taken_again_is_encoded_once() -> None:
+    encoded: list[str] = []
+
+    class Counting:
+        def encode(self, texts: list[str], kind: str) -> np.ndarray:
+            encoded.extend(texts)
+            return np.array([[len(text), 0.0, 1.0] for text in texts], dtype=np.float32)
+
+    found = training._vectors(cast("Towers", Counting()), ["a", "long", "a"], "query")
+    assert encoded == ["a", "long"]
+    assert np.array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[1])
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1)
+
+
 def order(base: Path, pairs: Path, out: Path, **given: Any) -> Order:
     return Order((pairs,), (), base, out, "cpu", dev_passages=given.pop("dev_passages", 30))
 

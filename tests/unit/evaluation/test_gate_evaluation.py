@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from quelea_evaluation.gate import efficiency
 from quelea_evaluation.gate import fit as gate_fit
-from quelea_evaluation.gate.asking import Asked, groups_of, removals, right, sample_evenly
+from quelea_evaluation.gate.asking import Asked, groups_of, read_verdict, removals, right, sample_evenly
 from quelea_evaluation.sets.model import Question
 from quelea_evaluation.stack.running import copy_of_home
 
@@ -61,6 +61,34 @@ def asked(count: int = 200) -> list[Asked]:
         right = answerable and n % 8 != 0
         found.append(Asked(f"set{n % 3}", str(n // 2), "?", f"g{n // 4}", answerable, features, right))
     return [replace(a, set=found[i - i % 2].set) for i, a in enumerate(found)]
+
+
+def test_a_gate_that_sees_the_readers_verdict_is_measured_on_the_same_questions() -> None:
+    rows = [replace(a, features=a.features | {"terms_covered": 0.5}) for a in asked()]
+    plain = gate_fit.predict_held_out(rows)
+    assert not [one for one in gate_fit.separations(rows, plain) if "reader" in one.gate]
+    seen = [
+        replace(a, reader={"reader_answers": float(a.answerable if n % 10 else not a.answerable)})
+        for n, a in enumerate(rows)
+    ]
+    by = {(one.gate, one.set): one for one in gate_fit.separations(seen, plain)}
+    for name in ("all", "set0", "set1", "set2"):
+        reader, without = (by[gate, name] for gate in ("with the reader's verdict, held out", "calibrated, held out"))
+        assert reader.questions == without.questions
+        assert reader.auc > without.auc
+    assert (
+        "reader_answers" not in gate_fit.gate_file(seen, plain, "encoder", None)["features"]
+    )  # the gateway has it not
+
+
+def test_the_readers_verdict_is_larger_where_the_evidence_answers() -> None:
+    declined = {"declined": {"reason": "not_in_evidence"}, "citations": [], "grounding": None, "figures": []}
+    sentences = [{"verdict": one} for one in ("supported", "no_claim", "partly")]
+    answered = {"declined": None, "citations": [1, 2, 3, 4], "grounding": {"sentences": sentences}, "figures": [1]}
+    assert set(read_verdict(declined).values()) == {0.0}
+    assert list(read_verdict(answered).values()) == [1.0, 1.0, 1.0, 0.5, 1.0]
+    weak = read_verdict(declined | {"declined": {"reason": "weak_evidence"}})
+    assert (weak["reader_answers"], weak["reader_finds"]) == (0.0, 1.0)
 
 
 def test_what_the_fit_learns_holds_on_questions_it_has_not_seen() -> None:

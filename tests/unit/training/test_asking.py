@@ -67,6 +67,10 @@ async def test_the_teacher_judges_what_was_made_and_not_what_people_ask_or_what_
     kept = await refine(made, cast("Client", product), plan, {}, lambda _: None)
     assert [(one.query, one.negatives) for one in kept] == [("found?", (b.id,)), ("asked?", (a.id,))]
     assert made.dropped["not found again by the teacher"] == 1
+    sibling = Made(dict(passages), [replace(pair("found?", a), negatives=(c.id,))])  # what rules know comes first
+    for count, negatives in ((1, (c.id,)), (2, (c.id, b.id)), (0, (c.id,))):
+        kept = await refine(sibling, cast("Client", product), replace(plan, negatives=count), {}, lambda _: None)
+        assert [one.negatives for one in kept] == [negatives]
     tested = Made(dict(passages), [pair("lost?", c)])
     product.queries.clear()
     kept = await refine(tested, cast("Client", product), replace(plan, test=1.0), {}, lambda _: None)

@@ -89,7 +89,7 @@ def test_a_row_is_asked_for_its_documents_quarter_beside_the_companys_other_quar
         heads = "\t".join(("", ended, *columns))
         return passage(
             name, document=name, company=company, is_table=True, head=head, section="Sales",
-            text=f"{heads}\nService revenue\t{number},000\t900\nNotes\t",
+            text=f"{heads}\nService revenue\t{number},000\t900\nItem 2.\t17",
         )  # fmt: skip
 
     second = quarter("q2", 2, "April 1, 2023")
@@ -156,6 +156,21 @@ def test_no_document_has_more_than_its_share() -> None:
     kept = filters.sample_spread(many, 5, seed=1)
     assert [one.document for one in kept] == ["d"] * 5 + ["e"]
     assert kept == filters.sample_spread(many, 5, seed=1) != filters.sample_spread(many, 5, seed=2)
+
+
+def test_what_people_asked_is_chosen_first() -> None:
+    made = [pair(f"query {at}", passage("a")) for at in range(20)]
+    for seed in range(5):
+        chosen = filters.sample_spread(made, 3, seed, first=made[7:9])
+        assert len(chosen) == 3
+        assert set(made[7:9]) < set(chosen)
+
+
+def test_where_no_run_of_words_is_shared_the_words_choose_the_passage() -> None:
+    stored = [passage("cover", text="Form 10-Q 262"), passage("right", start=9, text="Shares: 262 repurchased")]
+    asked = Asked("Were shares repurchased?", "figure", frozenset({"x"}), lambda one: "262" in one.text)
+    made = pairs_of_source(Source("tatqa", "CC", (), (asked,)), {"x": "d1"}, {one.id: one for one in stored})
+    assert [one.passage for one in made.pairs] == ["right"]
 
 
 def test_a_folder_is_read_as_it_was_written_and_a_change_is_noticed(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from sentence_transformers.sentence_transformer.training_args import BatchSample
 
 from quelea_training import long_runs
 from quelea_training.encoder.examples import Kind
-from quelea_training.encoder.measures import K, unit
+from quelea_training.encoder.measures import K, Vectors, unit
 from quelea_training.encoder.objective import AnchoredLoss, WeaverBirdLoss
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.encoder.towers import Towers
@@ -57,7 +57,7 @@ def train(
     loss = _loss(towers, recipe)
     given: dict[str, list[Any]] = dict(columns)
     if anchors:
-        kept = np.stack([unit(towers.encode(texts, kind)) for kind, texts in anchors.items()])
+        kept = np.stack([_vectors(towers, texts, kind) for kind, texts in anchors.items()])
         loss = AnchoredLoss(loss, towers.trained, torch.from_numpy(kept).to(towers.trained.device), recipe.anchor)
         given |= {f"anchor_{kind}": texts for kind, texts in anchors.items()}
         given["label"] = list(range(len(columns["query"])))
@@ -86,6 +86,14 @@ def train(
         train_dataset=Dataset.from_dict(given),
         loss=loss,
     )
+
+
+def _vectors(towers: Towers, texts: Sequence[str], kind: Kind) -> Vectors:
+    """Unit vectors; texts that are taken again and again are encoded once."""
+    once = list(dict.fromkeys(texts))
+    place = {text: at for at, text in enumerate(once)}
+    vectors: Vectors = unit(towers.encode(once, kind))[[place[text] for text in texts]]
+    return vectors
 
 
 def _loss(towers: Towers, recipe: Recipe) -> torch.nn.Module:

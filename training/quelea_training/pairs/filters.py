@@ -148,13 +148,15 @@ def choose_negatives(
     return tuple(chosen)
 
 
-def sample_spread(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
-    """At most so many pairs of each document, chosen by the seed; the order stays."""
+def sample_spread(pairs: Sequence[Pair], most: int, seed: int, first: Sequence[Pair] = ()) -> list[Pair]:
+    """At most so many pairs of each document, chosen by the seed, `first` before others; the order stays."""
     chance = np.random.default_rng(seed)
+    before = {pair.id for pair in first}
     of_document: dict[str, list[int]] = {}
     for at, pair in enumerate(pairs):
         of_document.setdefault(pair.document, []).append(at)
     kept: set[int] = set()
     for places in of_document.values():
-        kept |= set(chance.permutation(places)[:most].tolist())
+        drawn = sorted(chance.permutation(places).tolist(), key=lambda at: pairs[at].id not in before)
+        kept |= set(drawn[:most])
     return [pair for at, pair in enumerate(pairs) if at in kept]

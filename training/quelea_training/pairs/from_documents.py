@@ -88,7 +88,7 @@ def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
     if all(found.day != day for found in find_dates(below)):
         return
     quarter = next((one for one in periods if one.kind == "quarter"), None)
-    labels = [label for label in _labels(passage) if len(words(normalise(label))) > 1]
+    labels = [label for label in _labels(passage) if sum(one.isalpha() for one in words(normalise(label))) > 1]
     for label in labels[:_ROWS]:
         query = _ask_period(passage, label, write_date(day, "en"), day.year, quarter)
         siblings = (
@@ -102,6 +102,7 @@ def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
 def _ask_period(passage: Passage, label: str, day: str, year: int, quarter: Period | None) -> str:
     """One of the forms in which people ask, by the hash of what is asked for."""
     whose = f"{passage.company}'s {label}"
+    forms: tuple[str, ...]
     if quarter is None:
         forms = (f"What was {whose} for the year ended {day}?", f"How much was {whose} in fiscal {year}?")
     else:

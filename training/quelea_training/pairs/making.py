@@ -14,7 +14,7 @@ from quelea_evaluation.endpoints.work import run_all
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.questions.model import Question
 from quelea_evaluation.reports.store import git_commit, hash_file, read_formatted, write_json
-from quelea_fintext.text import normalise
+from quelea_fintext.text import normalise, words
 
 from quelea_training.pairs import filters
 from quelea_training.pairs.importers import Holds, Source
@@ -100,8 +100,12 @@ def pairs_of_source(source: Source, ids: Mapping[str, str], passages: Mapping[st
 
 
 def _best(query: str, right: Sequence[Passage]) -> Passage:
-    """That with most of the query's words."""
-    return max(right, key=lambda one: len(filters.shingles(query) & filters.shingles(one.encoded)))
+    """That with most of the query's runs of three words, then of its words."""
+    runs, asked = filters.shingles(query), set(words(normalise(query)))
+    return max(
+        right,
+        key=lambda one: (len(runs & filters.shingles(one.encoded)), len(asked & set(words(normalise(one.encoded))))),
+    )
 
 
 def _right_as_well(query: str, holds: Holds, best: Passage, right: Sequence[Passage]) -> tuple[str, ...]:
@@ -181,7 +185,8 @@ async def refine(
     )
     kept = filters.without_leaks(pairs, made.passages)
     made.dropped["nearly what is tested with"] += len(pairs) - len(kept)
-    sampled = filters.sample_spread(kept, plan.most_per_document, plan.seed)
+    asked = [pair for pair in kept if pair.made_by == PEOPLE]
+    sampled = filters.sample_spread(kept, plan.most_per_document, plan.seed, first=asked)
     made.dropped["over the most of a document"] += len(kept) - len(sampled)
     return await _ask_teacher(made, sampled, gateway, plan, say)
 
@@ -212,8 +217,10 @@ async def _ask_teacher(
             continue
         right = made.right.get(pair.query, frozenset())
         searched = filters.choose_negatives(pair, found, right, made.passages, plan.negatives)
-        negatives = tuple(dict.fromkeys((*pair.negatives, *searched)))
-        refined.append(replace(pair, negatives=negatives[: plan.negatives]))
+        others = [name for name in searched if name not in pair.negatives]
+        refined.append(
+            replace(pair, negatives=(*pair.negatives, *others[: max(plan.negatives - len(pair.negatives), 0)]))
+        )
     return refined
 
 

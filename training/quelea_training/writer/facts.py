@@ -25,6 +25,9 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _MOST_OF_DOCUMENT = 40
 _NEAR = 3
 """Passages with nearly the fact that is asked for, at most."""
+_LOOKED_AT = 60
+"""Facts with a line's label, of the company and then of all, from which these are chosen."""
+_ANY = "*"
 Fact = Mapping[str, Any]
 """A row of GET /v1/facts."""
 
@@ -62,16 +65,18 @@ def ask_facts(
     counts: dict[str, int] = {}
     earlier: dict[tuple[str, ...], tuple[Fact, Passage]] = {}
     placed = list(_placed(facts, of_document))
-    same_label: dict[str, list[_Placed]] = {}
-    for one in placed:
-        same_label.setdefault(normalise(str(one.fact["label"])), []).append(one)
-    for one in placed:
-        fact, passage = one.fact, one.passage
+    same_line: dict[tuple[str, str], list[_Placed]] = {}
+    for each in placed:
+        for company in {each.company, _ANY}:
+            same_line.setdefault((company, normalise(str(each.fact["label"]))), []).append(each)
+    for each in placed:
+        fact, passage = each.fact, each.passage
         if counts.get(passage.document, 0) >= _MOST_OF_DOCUMENT:
             continue
         split = splits.get(passage.document) or split_of(passage.group, seed, dev, test)
-        near = _near(one, same_label[normalise(str(fact["label"]))])
-        for asked in (_printed(fact), _changed(fact, passage, earlier), _partly(one, near)):
+        label = normalise(str(fact["label"]))
+        near = _near(each, [*same_line[each.company, label][:_LOOKED_AT], *same_line[_ANY, label][:_LOOKED_AT]])
+        for asked in (_printed(fact), _changed(fact, passage, earlier), _partly(each, near)):
             if asked is None:
                 continue
             pair = replace(Pair.of(asked.question, passage, "fact", RULES), split=split, source=STORED)
@@ -89,16 +94,15 @@ def _placed(facts: Iterable[Fact], of_document: Mapping[str, Sequence[Passage]])
             yield _Placed(fact, passage)
 
 
-def _near(one: _Placed, same_label: Sequence[_Placed]) -> list[_Placed]:
-    """The same line of another period of the company, then of other companies, where its figure is not printed, too."""
-    near = [
+def _near(one: _Placed, same_line: Sequence[_Placed]) -> list[_Placed]:
+    """The same line of another period or company, the company's own first, where the figure is not printed, too."""
+    return [
         other
-        for other in same_label
+        for other in same_line
         if (other.company, _when(other.fact)) != (one.company, _when(one.fact))
         and other.passage.document != one.passage.document
         and not prints(other.passage, _digits(one.fact))
     ]
-    return sorted(near, key=lambda other: other.company != one.company)
 
 
 def _partly(one: _Placed, near: Sequence[_Placed]) -> Answered | None:
