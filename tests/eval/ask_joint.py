@@ -3,14 +3,15 @@
 python tests/eval/ask_joint.py ENGINE --data ../shared/data --to answers.jsonl: questions of TAT-QA dev whose answer is
 one short span with a digit, in an order drawn by seed. The evidence is the table and paragraphs of the question's
 context and of the nearest other one, nine at most by TF-IDF. ENGINE (http://127.0.0.1:8000/v1) is asked with the
-settings, prompts and excerpts of `quelea up --reader llama`. The model's pieces are stored with how sure it was of
-each, so that `fit_joint.py` can choose bounds without asking again. A question that is stored is not asked again.
+settings, prompts and excerpts of `quelea up --reader llama`. Its first sentence is stored in pieces, with how sure it
+was of each, so that `fit_joint.py` can choose bounds without asking. A question that is stored is not asked again.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import hashlib
 import json
 import random
@@ -26,8 +27,8 @@ from quelea_cli.stack.engine import generator_settings
 from quelea_generator.__main__ import model_reader, pool
 from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.reader import ModelReader
-from quelea_generator.core.joint_answer import Preparation, prepare
-from quelea_generator.core.model import Delta, Evidence, Finished, Task
+from quelea_generator.core.joint_answer import Preparation, first_sentence, prepare
+from quelea_generator.core.model import Delta, Evidence, Task
 from quelea_generator.settings import GeneratorSettings
 from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]  # no stubs are published
 
@@ -85,14 +86,15 @@ def prompt_of(prepared: Preparation) -> str:
 
 
 async def _ask(model: ModelReader, one: Asked, prepared: Preparation) -> dict[str, Any]:
-    pieces, end = [], None
-    async for event in model.read(one.task, prepared.task):
-        if isinstance(event, Delta):
-            pieces.append((event.text, event.sureness))
-        elif isinstance(event, Finished):
-            end = event
-    told = {"read": end.prompt_tokens, "written": end.completion_tokens, "prompt": end.prompt_version} if end else {}
-    return {"name": one.name, "excerpt": prompt_of(prepared), "pieces": pieces, **told}
+    """The pieces up to the end of the first sentence: by that the product decides."""
+    pieces: list[tuple[str, float | None]] = []
+    async with contextlib.aclosing(model.read(one.task, prepared.task)) as events:
+        async for event in events:
+            if isinstance(event, Delta):
+                pieces.append((event.text, event.sureness))
+                if len(first_sentence(pieces)[0].strip()) < len("".join(text for text, _ in pieces).strip()):
+                    break
+    return {"name": one.name, "excerpt": prompt_of(prepared), "pieces": pieces}
 
 
 async def _run(options: argparse.Namespace) -> None:

@@ -27,9 +27,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--engine", help="Base URL of llama.cpp's server, which counts.")
     parser.add_argument("--most", type=int, default=100, help="Questions at most.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="Tokens of the excerpts, as estimated.")
     options = parser.parse_args()
-    shown: dict[int, list[bool]] = {size: [] for size in SIZES}
-    tokens: dict[int, list[int]] = {size: [] for size in SIZES}
+    shown: dict[int, list[bool]] = {size: [] for size in options.sizes}
+    tokens: dict[int, list[int]] = {size: [] for size in options.sizes}
     quoted = []
     for one in questions(options.data)[: options.most]:
         found = answer(one.task)
@@ -37,13 +38,13 @@ def main() -> None:
             continue
         query = read_question(one.task)
         quoted.append(any(one.key.lower() in quote.text.lower() for quote in found.quotes))
-        for size in SIZES:
+        for size in options.sizes:
             cut, _ = cut_evidence(one.task, query, size, found.quotes)
             text = "\n".join(context_line(item, item.text) for item in cut.evidence)
             shown[size].append(one.key.lower() in text.lower())
             tokens[size].append(count(text, options.engine))
     print(f"{len(quoted)} questions; the answer is in the quotes of {sum(quoted)}")
-    for size in SIZES:
+    for size in options.sizes:
         middle, most = statistics.median(tokens[size]), max(tokens[size])
         print(f"  excerpt of {size}: in {sum(shown[size])}; tokens, median {middle:.0f}, most {most}")
 

@@ -12,15 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from ask_joint import prompt_of, questions
 from numpy.typing import NDArray
 from quelea_evaluation.judging.figures import numbers_in
+from quelea_fintext.asked_lines import without_periods
+from quelea_generator.core.extractive.rows import find_figures
 from quelea_generator.core.joint_answer import (
     BOUNDS,
     Bounds,
@@ -41,11 +45,15 @@ _LEAST = 1e-4
 
 @dataclass(frozen=True)
 class Said:
-    """What both readers say to a question, and who is right."""
+    """What both readers say to a question, and who is right.
+
+    `of_figures` is the sureness of the compared figures alone, without those of periods, markers and the question.
+    """
 
     prepared: Preparation
     sentence: str
     sureness: float | None
+    of_figures: float | None
     quote_right: bool
     model_right: bool
 
@@ -77,13 +85,38 @@ def load(answers: Path, data: Path) -> tuple[list[Said], int]:
         key = numbers_in(asked.key)
         quoted = " ".join(prepared.quoted.cells) or prepared.quoted.quotes[0].text
         by_quote, by_model = key <= numbers_in(quoted), bool(sentence) and key <= numbers_in(sentence)
-        found.append(Said(prepared, sentence, sureness, by_quote, by_model))
+        own = sureness_of_figures(one["pieces"], asked.task.question)
+        found.append(Said(prepared, sentence, sureness, own, by_quote, by_model))
     return found, other
 
 
-def by_bounds(bounds: Bounds, *, told: bool = True) -> Decides:
-    """The product's own choice; told: the endpoint says how sure the model is."""
-    return lambda one: is_better_choice(one.sentence, one.prepared, one.sureness if told else None, bounds)
+def sureness_of_figures(pieces: Sequence[tuple[str, float | None]], question: str) -> float | None:
+    """The lowest probability of a digit of those figures of the first sentence that compare() goes by."""
+    sentence, _ = first_sentence(pieces)
+    text = "".join(text for text, _ in pieces)
+    begin = text.find(sentence)
+    meant = find_figures(without_periods(re.sub(r"\[\d+\]", " ", sentence))) - find_figures(question)
+    spans = [
+        (begin + match.start(), begin + match.end())
+        for match in re.finditer(r"\d[\d,]*(?:\.\d+)?", sentence)
+        if find_figures(match.group()) & meant
+    ]
+    lowest, at = None, 0
+    for piece, sureness in pieces:
+        if sureness is not None and any(at < end and start < at + len(piece) for start, end in spans):
+            lowest = sureness if lowest is None else min(lowest, sureness)
+        at += len(piece)
+    return lowest
+
+
+def by_bounds(bounds: Bounds, *, told: Literal["all", "figures", "nothing"] = "all") -> Decides:
+    """The product's own choice, where the endpoint says how sure the model is of all its digits, or less."""
+
+    def decides(one: Said) -> bool:
+        sureness = {"all": one.sureness, "figures": one.of_figures, "nothing": None}[told]
+        return is_better_choice(one.sentence, one.prepared, sureness, bounds)
+
+    return decides
 
 
 def features(one: Said) -> list[float]:
@@ -134,8 +167,10 @@ def main() -> None:
     tell(f"as it is, sure {BOUNDS.sure}", by_bounds(BOUNDS))
     for sure in SURE:
         tell(f"  sure from {sure}", by_bounds(Bounds(sure=sure)))
+    for sure in SURE:
+        tell(f"  of its figures from {sure}", by_bounds(Bounds(sure=sure), told="figures"))
     for good in AS_GOOD:
-        tell(f"  by score alone from {good}", by_bounds(Bounds(as_good=good), told=False))
+        tell(f"  by score alone from {good}", by_bounds(Bounds(as_good=good), told="nothing"))
     for pull in (0.3, 1.0, 3.0):
         tell(f"logistic, pull {pull}", fitted(chosen, pull))
 

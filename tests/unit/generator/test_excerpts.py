@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from quelea_fintext.text import estimate_tokens
-from quelea_generator.core.chat.excerpts import excerpt
+from quelea_generator.core.chat.excerpts import count_tokens, excerpt
 from quelea_generator.core.model import Decline, Evidence, Task
 
 HEAD = "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\n"
@@ -52,6 +51,15 @@ def test_a_sentence_stays_as_it_is_and_passages_keep_their_numbers_and_order() -
         assert prose.header == "same filing · MD&A"
 
 
+def test_the_date_is_said_once_where_filing_and_date_are_the_same() -> None:
+    asked = "Why did Harrow Lines' operating income fall?"
+    dates = [replace(TABLE, published="2031-08-01"), replace(PROSE, published="2031-08-01")]
+    found = ask(asked, *dates)
+    assert [one.date for one in found] == ["2031-08-01", ""]
+    later = replace(dates[1], published="2031-09-01")
+    assert [one.date for one in ask(asked, dates[0], later)] == ["2031-08-01", "2031-09-01"]
+
+
 def test_a_header_of_another_filing_is_whole() -> None:
     other = replace(PROSE, header=PROSE.header.replace("Harrow Lines", "Tern Ferries"), company="Tern Ferries")
     found = ask("Why did operating income fall at Harrow Lines and Tern Ferries?", TABLE, other)
@@ -71,7 +79,7 @@ def test_the_column_that_is_meant_comes_first_and_none_of_another_length() -> No
 def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
     rows = "\n".join(f"Operating income of depot {n}\t{n}7\t{n}8" for n in range(60))
     found = ask("What was the operating income?", Evidence(1, HEAD + rows, is_table=True), tokens=tokens)
-    assert 0 < sum(estimate_tokens(one.text) for one in found) <= tokens
+    assert 0 < sum(count_tokens(one.text) for one in found) <= tokens
 
 
 def test_what_has_no_line_that_matters_comes_back_whole() -> None:
@@ -130,3 +138,7 @@ def test_a_row_whose_columns_are_unclear_has_the_head_though_another_rows_were_c
     clear, unclear = found.text.splitlines()
     assert clear.endswith("512 (six months ended June 30, 2031); 498 (six months ended June 30, 2030)")
     assert unclear.endswith("9 8 7 ((In thousands) Six Months Ended June 30, 2031 June 30, 2030)")
+
+
+def test_each_digit_counts_as_small_models_read_it() -> None:
+    assert count_tokens("Operating income") == count_tokens("Operating income 12345") - 5

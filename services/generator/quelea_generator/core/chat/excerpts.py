@@ -28,8 +28,8 @@ from quelea_generator.core.extractive.table_heads import (
 )
 from quelea_generator.core.model import Decline, Evidence, Quote, Task
 
-_NUMBER_AND_DATE = 10
-"""Estimated tokens of what stands before a passage's header."""
+_OF_A_DIGIT = 0.4
+"""What estimate_tokens lacks of a token."""
 
 _BETWEEN = " · "
 """Between the parts of a header: company, form, period, its end, section."""
@@ -83,7 +83,7 @@ def cut_evidence(
         number = one.evidence.number
         head = (number, _said_above(one))
         line = write_excerpt(query, one, with_head=head not in said)
-        cost = estimate_tokens(line) + (0 if number in kept else _cost_of_header(one.evidence, bool(kept)))
+        cost = count_tokens(line) + (0 if number in kept else _cost_of_header(one.evidence, bool(kept)))
         if cost <= room:
             room -= cost
             said.add(head)
@@ -91,8 +91,7 @@ def cut_evidence(
     shown = [item for item in task.evidence if item.number in kept]
     evidence = tuple(
         replace(
-            item,
-            header=_after(before.header, item.header, query.language) if before else item.header,
+            _after(before, item, query.language),
             text="\n".join(_lines(query, kept[item.number])),
             table_head="",
         )
@@ -102,22 +101,33 @@ def cut_evidence(
     return (replace(task, evidence=evidence), lines) if evidence else (task, ())
 
 
+def count_tokens(text: str) -> int:
+    """About how many tokens a small model reads, whose tokenizer takes each digit by itself."""
+    return estimate_tokens(text) + round(_OF_A_DIGIT * sum(map(str.isdigit, text)))
+
+
 def _place(one: Candidate) -> tuple[int, int, int]:
     return one.evidence.number, one.span.start, one.span.end
 
 
 def _cost_of_header(evidence: Evidence, followed: bool) -> int:
-    """Of a further passage about half is said again, see _after."""
-    return _NUMBER_AND_DATE + estimate_tokens(evidence.header) // (2 if followed else 1)
+    """Of a further passage about half is said again, and no date; see _after."""
+    if followed:
+        return count_tokens(f"[{evidence.number}] -: ") + count_tokens(evidence.header) // 2
+    return count_tokens(f"[{evidence.number}] {evidence.date}: ({evidence.header})")
 
 
-def _after(before: str, header: str, language: str) -> str:
-    """The header without what the passage before it has said: company, form and period are not read again."""
-    parts, earlier = header.split(_BETWEEN), before.split(_BETWEEN)
-    alike = next((at for at, (one, two) in enumerate(zip(parts, earlier, strict=False)) if one != two), len(parts))
+def _after(before: Evidence | None, one: Evidence, language: str) -> Evidence:
+    """The passage without what the one before it has said: company, form, period and date are not read again."""
+    if before is None:
+        return one
+    parts, earlier = one.header.split(_BETWEEN), before.header.split(_BETWEEN)
+    alike = next((at for at, (this, that) in enumerate(zip(parts, earlier, strict=False)) if this != that), len(parts))
     if alike < _OF_ONE_FILING:
-        return header
-    return _BETWEEN.join([_SAME_FILING[language], *parts[min(alike, len(parts) - 1) :]])
+        return one
+    header = _BETWEEN.join([_SAME_FILING[language], *parts[min(alike, len(parts) - 1) :]])
+    dated = one if one.date != before.date else replace(one, published="", period_end="")
+    return replace(dated, header=header)
 
 
 def _lines(query: Query, chosen: Sequence[Candidate]) -> Iterator[str]:
