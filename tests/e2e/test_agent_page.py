@@ -1,5 +1,6 @@
 """The agent's part of the page in a real headless Chromium, on a gateway with fake services behind it."""
 
+import json
 import os
 
 import pytest
@@ -45,6 +46,20 @@ async def test_a_run_on_the_page(chromium):
             await tab.click("#lang-en")
             await tab.set_viewport_size({"width": 1100, "height": 2100})
             await tab.screenshot(path=f"{folder}/agent.png")
+
+
+async def test_a_table_of_the_answer_is_one_on_the_page(chromium):
+    table = "| day | close |\n|---|---|\n| 2026-11-13 | 190.17 |"
+    text = f"**NVIDIA** rose to 186.5 [1].\n\n{table}"
+    says = good(answer=json.dumps({"answer": text, "missing": []}))
+    async with agent_standing(says) as parts, opened(chromium, parts.url) as tab:
+        await tab.click("#tab-agent")
+        await tab.fill("#agent-question", "What is NVIDIA's price trend over the last two weeks?")
+        await tab.click("#agent-start")
+        await tab.wait_for_selector("#agent-run .answer table")
+        assert await tab.locator("#agent-run .answer td").all_inner_texts() == ["2026-11-13", "190.17"]
+        assert "|" not in await tab.inner_text("#agent-run .answer")
+        assert await faults(tab) == []
 
 
 async def test_a_follow_up_on_the_page(chromium):

@@ -2,7 +2,7 @@
 
 import { ApiError, call, eventsOf, get, post, saveFile } from "./api.js";
 import { $, el, joined, outside, show } from "./dom.js";
-import { UNSUPPORTED } from "./marked.js";
+import { paragraphs, UNSUPPORTED } from "./marked.js";
 import { moment, t } from "./texts.js";
 
 const PATH = "/v1/agent/runs";
@@ -179,7 +179,7 @@ class View {
     const bad = answer.figures.filter((figure) => [...UNSUPPORTED, "not_traced"].includes(figure.verdict)).length;
     const verdict = bad ? t("agentBad", { n: bad }) : t("agentGood", { n: answer.figures.length });
     this.answer.append(
-      el("div", { class: "answer" }, ...answer.text.split("\n").filter(Boolean).map((line) => el("p", {}, line))),
+      el("div", { class: "answer" }, ...paragraphs(answer.text, [], { text: answer.text, sentences: [], figures: answer.figures })),
       pictures,
       results(answer.results),
       answer.figures.length ? el("p", { class: bad ? "checks bad" : "checks good" }, verdict) : "",

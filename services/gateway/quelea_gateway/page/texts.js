@@ -123,6 +123,7 @@ const TEXTS = {
   ],
   derived: ["computed: {formula}", "计算得出：{formula}"],
   figure_contradicted: ["the evidence says otherwise", "与资料不符"],
+  figure_not_traced: ["rests on numbers that were typed into code", "依据写在代码中的数字"],
   figure_not_found: ["not found in the evidence", "未见于资料"],
   sentence_contradicted: ["The evidence says otherwise", "资料的说法与这句话不符"],
   sentence_not_found: ["Nothing in the evidence supports this sentence", "资料中没有内容支持这句话"],

@@ -31,6 +31,21 @@ async def test_notebook_and_report(web):
     assert "in the source" in text
 
 
+async def test_a_table_of_the_answer_is_one_in_the_report():
+    table = "| day | close |\n|---|---|\n| 2026-11-13 | 190.17 |\n| 2026-11-20 | 186.5 |"
+    says = good(
+        answer=json.dumps({"answer": f"**NVIDIA** rose [1].\n\n{table}\n\n- Closes of AkShare.", "missing": []})
+    )
+    async with agent_standing(says) as parts, client(parts) as web:
+        run = await start(web)
+        await watched(web, run["id"])
+        text = text_of((await web.get(f"/v1/agent/runs/{run['id']}/report.pdf")).content)
+    answer = text.partition("Evidence")[0]
+    assert "190.17" in answer
+    assert "|" not in answer
+    assert "**" not in answer
+
+
 async def test_all_that_a_run_made_is_one_archive(web, parts):
     run = await start(web)
     await watched(web, run["id"])

@@ -72,7 +72,9 @@ async def test_where_the_session_has_ended_the_follow_up_has_the_tables_and_says
         assert parts.sandbox.ran_in[0] != parts.sandbox.ran_in[1]
         assert parts.sandbox.files["prices.csv"].startswith(b"date,close")
         assert any("prices.csv" in one for one in second["answer"]["notices"])
-        assert not any(one["run"] for one in second["answer"]["sources"])
+        (table,) = [one for one in second["answer"]["sources"] if one["run"]]
+        assert (table["title"], table["run"]) == ("step1-prices.csv, of step 1", first["id"])
+        assert "181.25" in table["excerpt"]
         assert "variables are gone and its sources are no evidence" in parts.model.asked[-4][1][1].text
 
 

@@ -37,7 +37,7 @@ _MOST_QUOTE = 1200
 _MOST_CODE = 80
 
 
-class _Styles:
+class NoteStyles:
     """Of one note; `anchor` begins the names of its sources."""
 
     def __init__(self, chinese: bool, anchor: str = "source") -> None:
@@ -68,9 +68,9 @@ def note_pdf(notes: Sequence[Note]) -> bytes:
         )  # fmt: skip
         story: list[Flowable] = []
         for index, note in enumerate(notes):
-            styles = _Styles(chinese=note.language == "zh", anchor=f"answer{index + 1}source" if index else "source")
+            styles = NoteStyles(chinese=note.language == "zh", anchor=f"answer{index + 1}source" if index else "source")
             story += [*([PageBreak()] if index else []), *_story(note, styles)]
-        footer = _Footer(first, _Styles(chinese=first.language == "zh"))
+        footer = _Footer(first, NoteStyles(chinese=first.language == "zh"))
         document.build(story, onFirstPage=footer, onLaterPages=footer)
         return out.getvalue()
 
@@ -83,7 +83,7 @@ def _words(note: Note) -> list[str]:
 class _Footer:
     """At the foot of each page: what made it, and the page's number."""
 
-    def __init__(self, note: Note, styles: _Styles) -> None:
+    def __init__(self, note: Note, styles: NoteStyles) -> None:
         self._text = Paragraph(markup(note.words("made")), styles.facts)
 
     def __call__(self, canvas: Canvas, document: Any) -> None:
@@ -99,12 +99,12 @@ class _Footer:
         canvas.restoreState()
 
 
-def _story(note: Note, styles: _Styles) -> Iterator[Flowable]:
+def _story(note: Note, styles: NoteStyles) -> Iterator[Flowable]:
     yield Paragraph(_safe(note.title), styles.title)
     yield Paragraph(_safe(" · ".join(note.facts)), styles.facts)
     yield HRFlowable(width="100%", thickness=1.2, color=_LINE, spaceBefore=5, spaceAfter=9)
     for block in note.blocks:
-        yield from _block(block, styles)
+        yield from flowables(block, styles)
     for chart in note.charts:
         yield KeepTogether([Spacer(1, 6), draw(chart)])
     if note.figures:
@@ -120,7 +120,8 @@ def _story(note: Note, styles: _Styles) -> Iterator[Flowable]:
             yield told if index else KeepTogether([Paragraph(_safe(title), styles.head), told])
 
 
-def _block(block: Block, styles: _Styles) -> Iterator[Flowable]:
+def flowables(block: Block, styles: NoteStyles) -> Iterator[Flowable]:
+    """A block of a text, laid out."""
     if block.kind == "table":
         yield _table([[Paragraph(_runs(cell, styles), styles.cell) for cell in row] for row in block.rows])
         yield Spacer(1, 6)
@@ -134,7 +135,7 @@ def _block(block: Block, styles: _Styles) -> Iterator[Flowable]:
         yield Paragraph(_runs(block.runs, styles), styles.head if block.kind == "heading" else styles.body)
 
 
-def _runs(runs: tuple[Run, ...], styles: _Styles) -> str:
+def _runs(runs: tuple[Run, ...], styles: NoteStyles) -> str:
     parts = []
     for run in runs:
         text = _safe(run.text).replace("\n", "<br/>")
@@ -146,7 +147,7 @@ def _runs(runs: tuple[Run, ...], styles: _Styles) -> str:
     return "".join(parts) or " "
 
 
-def _figures(note: Note, styles: _Styles) -> Table:
+def _figures(note: Note, styles: NoteStyles) -> Table:
     say = note.words
     head = [say("figure"), say("period"), say("value"), say("unit"), say("source")]
     looks = [styles.right if text == say("value") else styles.cell for text in head]
@@ -161,7 +162,7 @@ def _figures(note: Note, styles: _Styles) -> Table:
     return _table(rows, widths, spans)
 
 
-def _figure(one: FigureLine, styles: _Styles) -> list[Any]:
+def _figure(one: FigureLine, styles: NoteStyles) -> list[Any]:
     links = " ".join(f'<a href="#{styles.anchor}{number}" color="#1f4e79">[{number}]</a>' for number in one.sources)
     texts = [Paragraph(_safe(text), styles.cell) for text in (one.name, one.period)]
     return [*texts, Paragraph(_safe(one.value), styles.right), Paragraph(_safe(one.unit), styles.cell),
@@ -181,7 +182,7 @@ def _table(rows: list[list[Any]], widths: list[float] | None = None, spans: list
     return table
 
 
-def _source(one: NoteSource, styles: _Styles) -> Iterator[Flowable]:
+def _source(one: NoteSource, styles: NoteStyles) -> Iterator[Flowable]:
     title = f"<a href={quoteattr(one.address)} color='#1f4e79'>{_safe(one.title)}</a>"
     web = f" · <a href={quoteattr(one.web)} color='#1f4e79'>{_safe(one.web)}</a>" if one.web else ""
     name = f'<a name="{styles.anchor}{one.number}"/>'

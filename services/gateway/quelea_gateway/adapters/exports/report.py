@@ -22,7 +22,9 @@ from reportlab.lib.utils import ImageReader
 from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Spacer, Table, XPreformatted
 
 from quelea_gateway.adapters.exports.chinese_font import font_for, is_latin, markup, plain
+from quelea_gateway.adapters.exports.note_pdf import NoteStyles, flowables
 from quelea_gateway.core.agent.model import NOT_TRACED, Event, Run
+from quelea_gateway.core.answers.note import blocks_of
 
 _MOST_PIXELS = 50_000_000
 _CODE_LINES = 120
@@ -51,6 +53,7 @@ class _Styles:
             "code", fontName="Courier", fontSize=_CODE_POINTS, leading=9.5, leftIndent=4, spaceBefore=2, spaceAfter=6,
             backColor=HexColor("#f2f2ef"), borderPadding=2,
         )  # fmt: skip
+        self.told = NoteStyles(chinese)
         self.output = ParagraphStyle("output", self.code, backColor=HexColor("#ebf1f8"))
 
 
@@ -87,8 +90,8 @@ def _built(run: Run, events: Sequence[Event], images: Mapping[str, bytes], texts
 def _answer(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
     if not run.answer:
         return [Paragraph(_safe(run.error or run.state), styles.body)]
-    lines = [line for line in run.answer["text"].split("\n") if line.strip()]
-    return [Paragraph(_safe(words["answer"]), styles.head), *(Paragraph(_safe(line), styles.body) for line in lines)]
+    told = [one for block in blocks_of(run.answer["text"]) for one in flowables(block, styles.told)]
+    return [Paragraph(_safe(words["answer"]), styles.head), *told]
 
 
 def _evidence(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:

@@ -17,6 +17,7 @@ from quelea_kit.errors import QueleaError
 from quelea_kit.reach import Reach, current
 
 from quelea_gateway.core.agent.decision.token_budget import cut_middle, defuse, tokens
+from quelea_gateway.core.agent.files import add_text
 from quelea_gateway.core.agent.grounding.evidence import Evidence
 from quelea_gateway.core.agent.grounding.flows import Flow
 from quelea_gateway.core.agent.grounding.provenance import Session
@@ -193,6 +194,8 @@ async def go_on(work: Work, earlier: Earlier) -> None:
         name = file_name(artifact)
         work.files.append(CodeFile(name, data, artifact.media_type))
         work.begins_with.files[name] = _flow_of(artifact, name, kept)
+        if kept is None:  # else it is among the sources already
+            add_text(work, artifact, data, run=earlier.runs[-1].id)
     work.variables = work.begins_with.copy()
     files = ", ".join(one.path for one in work.files) or "-"
     work.told_of_session = say("container_ended" if kept else "session_ended", work.language, files=files)

@@ -12,6 +12,7 @@ from quelea_gateway.core.agent.work import Work
 
 BUNDLE = "bundle.quelea"
 """What a run fetched, in the store."""
+_READ_BYTES = 200_000
 _UNSAFE = re.compile(r"[^\w.\-]+|\.{2,}")
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png", "png"),
@@ -56,6 +57,20 @@ def stored_name_of(run: Run, name: str) -> str:
     if name == "bundle":
         return BUNDLE if run.has_bundle else ""
     return name if any(one.name == name for one in run.artifacts) else ""
+
+
+def add_text(work: Work, artifact: Artifact, data: bytes, *, run: str = "") -> int:
+    """A table or a text that code wrote, as a source; its number, 0 where there is no room.
+
+    Args:
+        run: The run before this one that wrote it.
+    """
+    text = work.scrubbed(clean(data[:_READ_BYTES].decode("utf-8", "replace")))
+    kind = {"text/csv": "csv", "application/json": "json"}.get(artifact.media_type, "")
+    return work.evidence.execution(
+        artifact.step, f"{artifact.name}, of step {artifact.step}", text, day=work.request.as_of, kind=kind,
+        traced=None if artifact.traced else "", run=run,
+    )  # fmt: skip
 
 
 async def keep(work: Work, files: Sequence[CodeFile]) -> list[tuple[Artifact, bytes]]:

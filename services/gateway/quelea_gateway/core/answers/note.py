@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -123,7 +123,7 @@ def note(question: str, answer: Mapping[str, Any], link: Link) -> Note:
         language=answer["language"],
         title=" ".join(question.split())[:_MOST_TITLE],
         facts=tuple(one for one in facts if one),
-        blocks=tuple(_blocks(_parse_markdown(answer["answer"]), numbers)),
+        blocks=tuple(blocks_of(answer["answer"], numbers)),
         figures=tuple(_figure(one, answer["language"], numbers) for one in figures),
         charts=tuple(charts(figures, answer["language"])),
         sources=tuple(_source(one, say, link(one)) for one in cited),
@@ -131,6 +131,15 @@ def note(question: str, answer: Mapping[str, Any], link: Link) -> Note:
         record=tuple(record(answer, say)),
         words=say,
     )
+
+
+def blocks_of(text: str, numbers: Collection[int] = ()) -> Iterator[Block]:
+    """The blocks of a text in Markdown.
+
+    Args:
+        numbers: Of the sources that its markers point at; other markers stay text.
+    """
+    return _blocks(_parse_markdown(text), numbers)
 
 
 def _source(citation: Mapping[str, Any], say: Words, address: str) -> NoteSource:
@@ -147,7 +156,7 @@ def _parse_markdown(text: str) -> Sequence[SyntaxTreeNode]:
 
 def _blocks(
     nodes: Sequence[SyntaxTreeNode],
-    numbers: set[int],
+    numbers: Collection[int],
     kind: Literal["paragraph", "item"] = "paragraph",
     number: int = 0,
 ) -> Iterator[Block]:
@@ -167,11 +176,11 @@ def _blocks(
             yield from _blocks(node.children, numbers, kind, number)
 
 
-def _cell(node: SyntaxTreeNode, numbers: set[int]) -> tuple[Run, ...]:
+def _cell(node: SyntaxTreeNode, numbers: Collection[int]) -> tuple[Run, ...]:
     return tuple(run for one in node.children for run in _runs(one, numbers))
 
 
-def _runs(node: SyntaxTreeNode, numbers: set[int], *, bold: bool = False, italic: bool = False) -> Iterator[Run]:
+def _runs(node: SyntaxTreeNode, numbers: Collection[int], *, bold: bool = False, italic: bool = False) -> Iterator[Run]:
     if node.type in ("softbreak", "hardbreak"):
         yield Run("\n")
     elif node.type == "code_inline":
@@ -223,7 +232,7 @@ def _name(figure: Mapping[str, Any]) -> str:
     return figure["metric"].replace("_", " ").capitalize() or (operands[0]["label"] if operands else "")
 
 
-def _figure(figure: Mapping[str, Any], language: str, numbers: set[int]) -> FigureLine:
+def _figure(figure: Mapping[str, Any], language: str, numbers: Collection[int]) -> FigureLine:
     value, unit = write_value(figure["value"], figure["unit"], language)
     operands = figure["operands"]
     basis = figure["formula"] if figure["metric"] else ""

@@ -20,7 +20,7 @@ from quelea_gateway.core.agent.decision.model_call import Answered, SubTask
 from quelea_gateway.core.agent.decision.parsing import known_name, string, strings
 from quelea_gateway.core.agent.decision.prompts import code_rules
 from quelea_gateway.core.agent.decision.token_budget import Section, cut_middle, defuse, recall
-from quelea_gateway.core.agent.files import keep
+from quelea_gateway.core.agent.files import add_text, keep
 from quelea_gateway.core.agent.grounding import results
 from quelea_gateway.core.agent.grounding.door_calls import Collected, collect_calls
 from quelea_gateway.core.agent.grounding.provenance import Traced
@@ -280,13 +280,7 @@ def _add_outputs(
                 work.step, title, output.text, day=day, traced=output.traced, typed=traced.texts
             )
         )  # fmt: skip
-    for artifact, data in kept:
-        if artifact.media_type in TEXTS:
-            text = work.scrubbed(parsing.clean(data[:200_000].decode("utf-8", "replace")))
-            kind = {"text/csv": "csv", "application/json": "json"}.get(artifact.media_type, "")
-            title = f"{artifact.name}, of step {work.step}"
-            rest = None if artifact.traced else ""
-            numbers.append(work.evidence.execution(work.step, title, text, day=day, kind=kind, traced=rest))
+    numbers += [add_text(work, artifact, data) for artifact, data in kept if artifact.media_type in TEXTS]
     return [number for number in numbers if number]
 
 

@@ -98,7 +98,7 @@ class Evidence:
 
     def execution(
         self, step: int, title: str, output: str, *, day: str, kind: str = "", traced: str | None = None,
-        typed: frozenset[str] = frozenset(),
+        typed: frozenset[str] = frozenset(), run: str = "",
     ) -> int:  # fmt: skip
         """The output of code, or a table that it wrote.
 
@@ -106,11 +106,13 @@ class Evidence:
             kind: "csv" or "json"; else it is as it was printed.
             traced: The part that draws on no typed number; None: all of it.
             typed: Numbers in texts that the code prints as they stand.
+            run: The run before this one that it is of.
         """
         self.typed |= typed
         rest = None if traced is None else cells(_bound(traced), kind)
+        source = Source(0, "execution", title, step, run=run)
         return self._add(
-            Source(0, "execution", title, step), _bound(output), checked=cells(_bound(output), kind), traced=rest,
+            source, _bound(output), checked=cells(_bound(output), kind), traced=rest,
             header=title, published=day, typed=frozenset(self.typed),
         )  # fmt: skip
 
