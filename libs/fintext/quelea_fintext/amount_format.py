@@ -37,7 +37,15 @@ def decimals_of(printed: str) -> int:
     return len(match[0].partition(".")[2]) if match else 0
 
 
-def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, decimals: int | None = None) -> str:
+def write_amount(
+    value: Decimal,
+    unit: str,
+    language: str,
+    *,
+    scale: int = 0,
+    decimals: int | None = None,
+    rate_decimals: int | None = None,
+) -> str:
     """ "$47,061 million", "−$2.46 per share", "1,598,221,013.32元".
 
     Args:
@@ -46,10 +54,11 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
         language: Of the amount: a folder of `languages`.
         scale: Power of ten to write it in; one that has no word is written out.
         decimals: Digits behind the point; None: as the unit usually has.
+        rate_decimals: The same of percentages, multiples and days, which no cell prints.
     """
     written = _WRITTEN[language]
     if unit in ("percent", "points", "times", "days"):
-        return str(written[unit].format(amount=_round_rate(value, unit)))
+        return str(written[unit].format(amount=_round_rate(value, unit, rate_decimals)))
     word = SCALE_WORDS[language].get(scale, "")
     number = value.scaleb(-scale) if word else value
     places = decimals if decimals is not None else 2 if unit.endswith("/share") else 0
@@ -71,8 +80,11 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
     return str(written["per_share"].format(amount=amount) if per else amount)
 
 
-def _round_rate(value: Decimal, unit: str) -> str:
+def _round_rate(value: Decimal, unit: str, decimals: int | None) -> str:
     """A percentage has one decimal, or two below ten; a multiple two; days one."""
-    step = _HUNDREDTH if unit == "times" or (unit != "days" and abs(value) < 10) else _TENTH
+    if decimals is not None:
+        step = Decimal(1).scaleb(-decimals)
+    else:
+        step = _HUNDREDTH if unit == "times" or (unit != "days" and abs(value) < 10) else _TENTH
     rounded = value.quantize(step, ROUND_HALF_UP)
     return f"{'−' if rounded < 0 else ''}{abs(rounded):,f}"

@@ -255,6 +255,8 @@ def read_asked_lines(
         lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
     alone = _words_of("parent", language).intersection(rest)
     passed |= alone | vocabulary.series | between
+    if not computed and not relation:  # "流动负债比率" is not the amount
+        passed -= _words_of("ratio", language)
     more = [word for word in rest if word not in passed and not _is_number(word)]
     return AskedLines(
         lines=lines,

@@ -28,6 +28,8 @@ def lines(question: str, *companies: str) -> list[str]:
         ("Kestrel 2031年归母净利润是多少？", ["net_income"]),
         ("Kestrel 2031年末资产负债率和毛利率分别为多少？", ["liabilities_to_assets", "gross_margin"]),
         ("Kestrel 2031年经营活动产生的现金流量净额", ["operating_cash_flow"]),
+        ("在保留两位小数的情况下，请计算出Kestrel 2031年的流动负债比率", ["current_liabilities_share"]),
+        ("请提供2031年Kestrel在建工程的详细数据。", ["construction_in_progress"]),
     ],
 )  # fmt: skip
 def test_lines_by_the_words_people_use(question: str, expected: list[str]) -> None:
@@ -45,6 +47,7 @@ def test_lines_by_the_words_people_use(question: str, expected: list[str]) -> No
         "How does Kestrel recognise revenue from long-term contracts?",
         "Kestrel 2031年轮渡业务收入是多少？",
         "Kestrel 2031年营业收入下降的原因是什么？",
+        "Kestrel 2031年的存货比率是多少？",
     ],
 )
 def test_what_asks_for_more_than_a_line_is_left_to_passages(question: str) -> None:

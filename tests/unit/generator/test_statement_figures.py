@@ -262,3 +262,13 @@ def test_amounts_in_the_unit_that_the_question_names() -> None:
 )
 def test_a_change_that_comes_with_a_question_why_goes_the_other_way(question: str, said: str) -> None:
     assert said in "\n".join(answer(Task(question, EVIDENCE, date(2032, 1, 1), figures=(CHANGE,))).lines)
+
+
+def test_rates_have_as_many_decimals_as_the_question_wants() -> None:
+    for question, rate in (
+        ("毛利率是多少？", "33.3%"),
+        ("毛利率是多少？保留两位小数。", "33.33%"),
+        ("保留1位小数", "33.3%"),
+    ):
+        (line,) = write_figures([MARGIN], EVIDENCE, "zh", question)
+        assert f"毛利率为{rate}：" in line.text

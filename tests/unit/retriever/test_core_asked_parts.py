@@ -129,3 +129,29 @@ def test_questions_and_tables_of_very_many_names_take_no_product_of_both() -> No
     assert parts.find(f"{named}的营业收入", (), lambda _: True) == []
     assert len(parts.find("缆绳2999号的营业收入", (), lambda _: True)) == 1
     assert time.process_time() - begun < 5
+
+
+HOLDERS = [
+    told("股东数量及持股情况 股东名称", name, column, value, unit)
+    for name, share, held in (("林渡", "31.5", "630"), ("苏梅", "20", "400"), ("方石", "2", "40"), ("白帆", "2", "40"))
+    for column, value, unit in (("持股比例", share, "percent"), ("报告期末持股数量", held, "股"))
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("北岸船务的第一大股东是谁，持有多少股？", ["林渡 630"]),
+        ("北岸船务第二大股东的持股比例是多少？", ["苏梅 20"]),
+        ("北岸船务第二大股东是谁？", ["苏梅 20", "苏梅 400"]),
+        ("苏梅持有北岸船务多少股？", ["苏梅 400"]),
+        ("北岸船务第三大股东是谁？", []),  # two hold as much
+        ("北岸船务第九大股东是谁？", []),
+        ("北岸船务哪个行业的营业收入最高？", ["渡轮 600"]),
+        ("北岸船务哪个行业的毛利率最低？", ["船坞 8.97"]),
+        ("北岸船务最大的风险是什么？", []),
+    ],
+)
+def test_the_largest_part_and_the_second(question: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.FACTS", [*FACTS, *HOLDERS])
+    assert values(question) == expected

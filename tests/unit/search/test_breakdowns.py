@@ -323,3 +323,37 @@ def test_the_head_of_every_printed_page_is_no_tables_title(parse_it: Parse) -> N
         table(["公司名称", "净利润"], ["北岸船坞有限公司", "40.00"], ["南岸缆绳有限公司", "30.00"]),
     )
     assert {one.group for one in facts} == {"主要子公司情况 公司名称"}
+
+
+def test_holders_by_the_head_of_two_lines_that_stands_over_them(parse_it: Parse) -> None:
+    head = (
+        "<tr><td>报告期末股东总数</td><td>9,321</td><td>上一月末股东总数</td><td>9,321</td><td></td></tr>"
+        "<tr><td rowspan=2>股东名称</td><td rowspan=2>持股比例</td><td rowspan=2>报告期末持股数量</td>"
+        "<td colspan=2>质押或冻结情况</td></tr><tr><td>股份状态</td><td>数量</td></tr>"
+    )
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+        for row in (
+            ("南岸渔业", "31.50%", "6,300,000", "质押", "40,000"),
+            ("苏梅", "2.00%", "400,000", "质押", "1,000"),
+            ("方石", "1.50%", "300,000", "", ""),
+        )
+    )
+    facts = read(parse_it, "<p>单位：股</p>", f"<table>{head}{rows}</table>")
+    assert told(facts, "方石") == {"持股比例": ("1.50", "percent"), "报告期末持股数量": ("300000", "股")}
+    assert told(facts, "南岸渔业")["持股比例"] == ("31.50", "percent")
+
+
+def test_customers_in_numbered_rows_with_the_heads_own_unit(parse_it: Parse) -> None:
+    rows = table(
+        ["序号", "客户名称", "销售额（元）", "占年度销售总额比例"],
+        ["1", "客户甲", "400,000.00", "20.00%"],
+        ["2", "客户乙", "300,000.00", "15.00%"],
+    )
+    facts = read(parse_it, "<p>公司前5大客户资料</p>", rows)
+    assert told(facts, "客户乙") == {"销售额": ("300000.00", "CNY"), "占年度销售总额比例": ("15.00", "percent")}
+
+
+def test_people_are_counted_by_the_unit_of_the_head(parse_it: Parse) -> None:
+    facts = read(parse_it, table(["教育程度类别", "数量（人）"], ["硕士", "14"], ["本科", "204"]))
+    assert told(facts, "硕士") == {"人数": ("14", "人")}

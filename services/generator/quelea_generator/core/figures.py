@@ -15,7 +15,9 @@ from itertools import groupby
 from quelea_fintext.amount_format import SCALE_WORDS, decimals_of, scale_of, write_amount
 from quelea_fintext.concepts import concepts, said_label
 from quelea_fintext.dates import parse_iso, write_date
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import metrics
+from quelea_fintext.numerals import how_many
 from quelea_fintext.text import CJK
 
 from quelea_generator.core.model import Evidence, Figure, Operand, Quote
@@ -23,6 +25,7 @@ from quelea_generator.core.model import Evidence, Figure, Operand, Quote
 _NEGATIVE = re.compile(r"[\s$€£¥￥A-Z]*[(（\-–−]")
 """Before a printed amount."""
 _SLOT = re.compile(r"\{(\d+)\}")
+_DECIMALS = LANGUAGES.pattern("questions.decimals")
 _MONTH_DAYS = 30.44
 _COUNTS = {3: "three", 6: "six", 9: "nine"}
 _HAN_COUNTS = {3: "三", 6: "六", 9: "九"}
@@ -53,9 +56,9 @@ def write_figures(
     """
     by_number = {item.number: item for item in evidence}
     chinese = language == "zh"
-    scale = _asked_scale(question) if chinese else 0
+    scale, decimals = (_asked_scale(question), _asked_decimals(question)) if chinese else (0, None)
     lines = [
-        _Writer(figure, by_number, followed_by=some, chinese=chinese, asked_scale=scale).line()
+        _Writer(figure, by_number, followed_by=some, chinese=chinese, asked_scale=scale, rate_decimals=decimals).line()
         for figure, *some in _runs(figures)
     ]
     return [*lines, *_compared(figures, by_number, chinese=chinese)]
@@ -67,6 +70,12 @@ def _asked_scale(question: str) -> int:
         if re.search(rf"(?<![\d.]){word}元", question):
             return power
     return 0
+
+
+def _asked_decimals(question: str) -> int | None:
+    """How many decimals a Chinese question wants of what is computed; None where it does not say."""
+    found = _DECIMALS.search(question)
+    return how_many(found["places"]) if found else None
 
 
 def _compared(figures: Sequence[Figure], evidence: dict[int, Evidence], *, chinese: bool) -> list[FigureLine]:
@@ -127,6 +136,7 @@ class _Writer:
         followed_by: Sequence[Figure],
         chinese: bool,
         asked_scale: int = 0,
+        rate_decimals: int | None = None,
     ) -> None:
         self._figure = figure
         self._later = followed_by
@@ -134,6 +144,7 @@ class _Writer:
         self._evidence = evidence
         self._zh = chinese
         self._asked_scale = asked_scale
+        self._rate_decimals = rate_decimals
         self._language = "zh" if chinese else "en"
         self._quotes: list[Quote] = []
         self._cited: set[int] = set()
@@ -347,9 +358,11 @@ class _Writer:
         """A computed amount, in the scale of the first operand of its kind."""
         like = next((one for one in self._figure.operands if one.unit == unit), None)
         if like is None:
-            return write_amount(value, unit, self._language)
+            return write_amount(value, unit, self._language, rate_decimals=self._rate_decimals)
         scale, decimals = scale_of(like.printed, Decimal(like.value)), decimals_of(like.printed)
-        return write_amount(value, unit, self._language, scale=scale, decimals=decimals)
+        return write_amount(
+            value, unit, self._language, scale=scale, decimals=decimals, rate_decimals=self._rate_decimals
+        )
 
     def _of_figure(self) -> str:
         figure = self._figure

@@ -60,7 +60,9 @@ class _Company:
         self._search = search
         self._name = name
         self._asked = read_asked_lines(search.question, companies=search.mentions, labels=labels_of(stated))
-        self._lines = StatedLines(self._asked, stated)
+        # what asks why is no heading of rows
+        of_rows = replace(self._asked, others=()) if self._asked.premise else self._asked
+        self._lines = StatedLines(of_rows, stated)
         self._calendar = CompanyCalendar(filings, self._lines.facts)
         self._parts = AskedParts(stated)
 

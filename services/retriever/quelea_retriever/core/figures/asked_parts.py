@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from quelea_fintext.asked_lines import in_chinese, plain_names, plain_words, without_periods
 from quelea_fintext.concepts import concept_of_label
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import metrics
+from quelea_fintext.numerals import how_many
 from quelea_fintext.text import language_of, normalise
 
 from quelea_retriever.core.figures.statement_facts import BREAKDOWN, FactQuery, StatedFact
@@ -25,6 +26,7 @@ _BRACKETED = re.compile(r"[（(][^（）()]{0,20}[）)]")
 _LONGEST_NAME = 64
 """No name is longer: of a part with the noun of its kind, of a column, of a line."""
 _PROSE = LANGUAGES.pattern("questions.prose")
+_RANK = LANGUAGES.pattern("questions.rank")
 _LEAST_NAME = 2
 """Characters of a question's words that name a kind of parts."""
 
@@ -40,6 +42,8 @@ class _Said:
     """Ids of concepts and metrics, else a column's name, in the order of the question."""
     is_change: bool = False
     is_share: bool = False
+    rank: int = 0
+    """Of which place: 1 the largest, 2 the second, -1 the smallest; 0 where none is asked for."""
 
 
 class AskedParts:
@@ -66,7 +70,7 @@ class AskedParts:
         if not self._facts or language_of(question) != "zh":
             return []
         said = self._read(question, companies)
-        if said is None or not (said.parts or said.kinds) or not said.measures:
+        if said is None or not (said.parts or said.kinds) or not (said.measures or said.rank):
             return []
         facts = [one for one in self._facts if is_of_time(one)]
         for group, own in _by(facts, lambda one: one.fact.group).items():
@@ -80,6 +84,8 @@ class AskedParts:
         each = [{one for one, kind in some if kind in facts[0].fact.group and one in labels} for some in said.parts]
         if not all(each):
             return []
+        if said.rank:
+            return self._of_rank(said, facts) if not said.parts else []
         wanted = {label for some in each for label in some}
         found: list[StatedFact] = []
         for label, own in _by(facts, lambda one: one.fact.label).items():
@@ -91,6 +97,26 @@ class AskedParts:
                     return []
                 found += told
         return found if wanted else _once(found)
+
+    def _of_rank(self, said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
+        """What is asked of the part that is the largest, the second, …: by the first thing that is asked, else by the
+        first column; all that is told of it where the question asks which one it is."""
+        first = next(iter(said.measures), "")
+        ranking = [
+            one for one in facts if not first or (_tells(one, first, said) and _is_change(one) is said.is_change)
+        ]
+        by = [one for one in ranking if one.fact.column == ranking[0].fact.column]
+        ordered = sorted(by, key=lambda one: one.amount, reverse=said.rank > 0)
+        place = abs(said.rank) - 1
+        if len({one.unit for one in by}) != 1 or len({one.fact.label for one in by}) < max(2, place + 1):
+            return []
+        if [one.amount for one in by].count(ordered[place].amount) > 1:
+            return []  # nobody knows which of the two is meant
+        own = [one for one in facts if one.fact.label == ordered[place].fact.label]
+        if not first:
+            return own
+        each = [[one for one in own if _tells(one, measure, said)] for measure in said.measures]
+        return [one for some in each for one in some] if all(each) else []
 
     def _read(self, question: str, companies: Sequence[str]) -> _Said | None:
         """None where the question has a word that is none of these."""
@@ -111,8 +137,11 @@ class AskedParts:
 
     def _take(self, text: str, at: int, said: _Said) -> int:
         """Read the longest word there; how long it is, 0 where there is none."""
+        if rank := _RANK.match(text, at):
+            said.rank = how_many(rank["nth"]) if rank["nth"] else -1 if rank["least"] else 1
+            return len(rank[0])
         part = _longest(text, at, self._parts)
-        measure = _longest(text, at, self._measures)
+        measure = _longest(text, at, self._measures) or _longest(text, at, self._units)
         kind = self._kind(text, at)
         plain = _longest(text, at, _plain())
         length = max(len(one) for one in (part, measure, kind, plain))
@@ -121,7 +150,7 @@ class AskedParts:
         if len(part) == length:
             said.parts.append(frozenset(self._parts[part]))
         elif len(measure) == length:
-            said.measures[self._measures[measure]] = None
+            said.measures[self._measures.get(measure) or self._units[measure]] = None
         elif len(plain) == length:
             said.is_change |= plain in plain_words("change")
             said.is_share |= plain in plain_words("share")
@@ -183,10 +212,24 @@ class AskedParts:
             name = _plain_name(column)
             if not _line_of(column):
                 found[name] = column
+                bare = name
+                while before := _longest(bare, 0, plain_words("frame")):
+                    bare = bare[len(before) :]
+                    if len(bare) > 1:  # 持股数量 of 报告期末持股数量
+                        found.setdefault(bare, column)
                 if len(name) == 3:  # 产量 of 生产量, 销量 of 销售量
                     found.setdefault(name[1:], column)
                     found.setdefault(name[0] + name[2], column)
         return _names() | found
+
+    @cached_property
+    def _units(self) -> Mapping[str, str]:
+        """What is counted names its column: "多少股"."""
+        found: dict[str, str] = {}
+        for one in self._facts:
+            if not one.unit.isascii():
+                found.setdefault(one.unit, one.fact.column)
+        return found
 
 
 def _once(facts: Sequence[StatedFact]) -> list[StatedFact]:
@@ -219,13 +262,15 @@ def _line_of(name: str) -> str:
     concept = concept_of_label(name)
     if concept is not None:
         return concept.id
-    return next((one.id for one in metrics().values() if name in one.names), "")
+    metric = next((one.id for one in metrics().values() if name in one.names), "")
+    return metric or _names().get(_plain_name(name), "")  # a column that is called as questions call a line: 销售额
 
 
 def _plain_name(text: str) -> str:
     return _SPACE.sub("", normalise(text))
 
 
+@cache
 def _names() -> dict[str, str]:
     """What a Chinese question calls concepts and metrics, to their ids."""
     return {"".join(key): line.id for key, line in plain_names().items()}

@@ -78,6 +78,8 @@ def _columns(table: PartTable, calendar: Calendar) -> list[_Column]:
         return _named(top, table)
     below = [_column(cell.text, calendar) for cell in table.heads[1].cells]
     periods = [at for at, one in enumerate(top) if one.years_back is not None]
+    if not periods and (placed := _placed(*table.heads)):
+        return _named([_column(cell.text, calendar) for cell in placed], table)
     if not periods or len(below) % len(periods) or periods != list(range(periods[0], periods[-1] + 1)):
         return []
     each = len(below) // len(periods)
@@ -87,6 +89,19 @@ def _columns(table: PartTable, calendar: Calendar) -> list[_Column]:
         for one in below[place * each : (place + 1) * each]
     ]
     return [*top[: periods[0]], *_named(parted, table), *top[periods[-1] + 1 :]]
+
+
+def _placed(top: Row, below: Row) -> list[Cell]:
+    """The heads of two lines by where they stand: those of the first, and under a wider one those of the second."""
+    found: list[Cell] = []
+    left = list(below.cells)
+    for cell in top.cells:
+        if cell.extent is None:
+            return []
+        under = [one for one in left if one.extent and cell.extent[0] <= sum(one.extent) / 2 <= cell.extent[1]]
+        left = [one for one in left if one not in under]
+        found += under or [cell]
+    return [] if left else found
 
 
 def _named(columns: Sequence[_Column], table: PartTable) -> list[_Column]:
@@ -112,6 +127,7 @@ def _summed(table: PartTable) -> str:
 
 def _column(text: str, calendar: Calendar) -> _Column:
     name, unit = bare(text)
+    name = f"{unit}数" if unit and said("number").search(name) else name
     return _Column(name, unit, _years_back(name, calendar))
 
 
@@ -125,11 +141,12 @@ def _facts(table: PartTable, calendar: Calendar, language: str) -> list[Fact]:
     if not any(_is_told_of_parts(one) for one in _measures(table, columns)):
         return []
     rows, broken = aligned(table.rows, len(columns))
+    numbers = 1 if len(columns) > 1 and said("numbered").search(columns[0].name) else 0
     return [
         fact
         for group, cells, row in rows
         if group not in broken
-        for fact in _of_row(table, columns, group, cells, row, calendar, language)
+        for fact in _of_row(table, columns[numbers:], group, cells[numbers:], row, calendar, language)
     ]
 
 

@@ -46,14 +46,16 @@ def in_unit(number: Decimal, text: str, told: Told, stated: Sequence[str], langu
     if told.is_change or whole_of(told.name):
         return number, "percent"
     if concept is None:
-        return _of_no_line(number, told, stated, is_percent=is_percent)
+        return _of_no_line(number, told, stated, language, is_percent=is_percent)
     if is_percent or concept.unit:  # a share of it, or for each share
         return None
     lines = [told.unit] if _CURRENCY.search(told.unit) else stated
     return _in_currency(number, lines, language) if lines else None  # else of yuan or of ten thousand yuan
 
 
-def _of_no_line(number: Decimal, told: Told, stated: Sequence[str], *, is_percent: bool) -> tuple[Decimal, str] | None:
+def _of_no_line(
+    number: Decimal, told: Told, stated: Sequence[str], language: str, *, is_percent: bool
+) -> tuple[Decimal, str] | None:
     """Of a metric, or of what is counted or weighed: 产量 without a unit may be of pieces or of tonnes."""
     metric = metric_named(told.name)
     if metric and metric.unit in ("money", "per_share"):
@@ -62,6 +64,10 @@ def _of_no_line(number: Decimal, told: Told, stated: Sequence[str], *, is_percen
         return number, "percent"
     if metric:
         return number, metric.unit
+    if _AS_RATE.search(told.name):
+        return number, "percent"
+    if said("of_money").search(told.name):
+        return _in_currency(number, [told.unit], language) if _CURRENCY.search(told.unit) else None
     counted = [found["unit"] for line in stated[:1] if (found := said("counted").search(line))]
     unit = told.unit or "".join(counted)
     return (number, unit) if unit and not _CURRENCY.search(unit) else None
