@@ -201,3 +201,23 @@ def test_texts_of_any_length_and_kind_become_files() -> None:
     assert note_pdf([wild]).startswith(b"%PDF")
     assert note_docx([wild]).startswith(b"PK")
     assert answer_workbook([(wild, figures)], link).startswith(b"PK")
+
+
+def table(*rows: list[str]) -> str:
+    head, *below = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *below])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table([f"c{at}" for at in range(60)], [f"v{at}" for at in range(60)]),
+        table(["a", "b"], ["tall", "word " * 3000 + "c59 v59"]),
+        table(["a", "word " * 3000], ["c59", "v59"]),
+        table([*("a" * 9), "word " * 60], [*("b" * 9), "word " * 500 + "c59 v59"]),
+    ],
+)
+def test_a_table_that_is_too_wide_or_too_tall_for_a_page_is_in_the_pdf_whole(text: str) -> None:
+    found = pdf_text(note_pdf([note("Q?", answer(language="en", answer=text, figures=[], citations=[]), link)]))
+    assert "c59" in found
+    assert "v59" in found

@@ -89,7 +89,7 @@ def test_a_row_is_asked_for_its_documents_quarter_beside_the_companys_other_quar
         heads = "\t".join(("", ended, *columns))
         return passage(
             name, document=name, company=company, is_table=True, head=head, section="Sales",
-            text=f"{heads}\nService revenue\t{number},000\t900\nItem 2.\t17",
+            text=f"{heads}\nService revenue\t{number},000\t{number}00\nItem 2.\t17",
         )  # fmt: skip
 
     second = quarter("q2", 2, "April 1, 2023")
@@ -110,6 +110,27 @@ def test_a_row_is_asked_for_its_documents_quarter_beside_the_companys_other_quar
     assert {one.passage for one in made} == {"q2", "q3", "later", "elsewhere"}
     without = replace(second, text="\tMay 2, 2020\nService revenue\t2,000")  # no column of the document's own period
     assert not [one for one in pairs_of([without]) if one.kind == "period row"]
+
+
+def test_a_later_filing_that_prints_the_asked_year_beside_its_own_is_no_hard_negative() -> None:
+    def annual(fiscal: int, ended: str, *years: str, figures: str) -> Passage:
+        head = f"Cubic (CUB) · 10-K · FY{fiscal} · year ended {ended} · Sales"
+        heads = "\t".join((f"Years ended {ended.partition(',')[0]},", *years))
+        return passage(
+            f"{fiscal}", document=f"{fiscal}", company="Cubic", is_table=True, head=head, section="Sales",
+            text=f"{heads}\nService revenue\t{figures}",
+        )  # fmt: skip
+
+    stored = [
+        annual(2022, "January 28, 2023", "2023", "2022", figures="220\t210"),
+        annual(2023, "January 27, 2024", "2024", "2023", figures="230\t220"),  # no date of 2023, and its figure
+        annual(2024, "January 25, 2025", "2025", "2024", figures="240\t230"),
+        annual(2021, "January 29, 2022", "2022", "2021", figures="210\t200"),  # shares a figure, of its own year
+    ]
+    asked = {one.passage: one for one in pairs_of(stored) if one.kind == "period row"}
+    assert set(asked["2022"].negatives) == {"2024", "2021"}
+    for one in asked.values():
+        assert "fiscal" not in one.query or f"fiscal {one.passage}?" in one.query
 
 
 def test_repeats_of_a_query_on_one_passage_go() -> None:

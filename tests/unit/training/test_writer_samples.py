@@ -224,6 +224,11 @@ def test_facts_of_another_period_or_company_are_declined_and_what_is_missing_is_
     )
     assert "old" not in shown["cited", two_periods]
     assert "other" in shown["cited", two_periods]
+    # A page of the right document that prints the other period answers in part, so it is no reason to decline.
+    passages["new note"] = replace(passages["new note"], text="Net sales of 2017\t70,001")
+    again = samples_of(answered, replace(pairs, passages=passages), Shape())
+    declined = [one for one in again if (one.task, one.question) == ("declined", two_periods)]
+    assert "new note" not in {each.passage for one in declined for each in one.evidence}
 
 
 def test_weaverbirds_four_kinds(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from quelea_evaluation.inputs import BadInput
+from quelea_fintext.times.periods import find_periods
 
 from quelea_training.encoder.recipe import Recipe
 from quelea_training.pairs.filters import HeldTexts
@@ -101,6 +102,7 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
     of_source: dict[str, list[str]] = {}
     for name in pool:
         of_source.setdefault(passages[name].source, []).append(name)
+    headers = {source: _headers(passages[name] for name in names) for source, names in of_source.items()}
     count = recipe.random if recipe.objective == "weaverbird" else recipe.hard
     chance = np.random.default_rng(recipe.seed)
     columns: dict[str, list[str]] = {"query": [], "passage": []}
@@ -121,29 +123,35 @@ def rows(material: Material, recipe: Recipe) -> dict[str, list[str]]:
                 chosen.append(name)
         texts = [passages[name].encoded for name in chosen]
         if recipe.swap_headers:
-            others = [passages[name] for name in of_source.get(pair.source, ())]
+            others = headers.get(pair.source, {})
             texts[-1] = _under_another_header(pair, passages[pair.passage], others, chance) or texts[-1]
         for at, text in enumerate(texts, 1):
             columns[f"negative_{at}"].append(text)
     return columns
 
 
+def _headers(passages: Iterable[Passage]) -> dict[str, str]:
+    """Each document's header, without the section, and its company."""
+    found: dict[str, str] = {}
+    for one in passages:
+        found.setdefault(one.head.partition("\n")[0].removesuffix(one.section), one.company)
+    return found
+
+
 def _under_another_header(
-    pair: Pair, right: Passage, others: Sequence[Passage], chance: np.random.Generator
+    pair: Pair, right: Passage, headers: Mapping[str, str], chance: np.random.Generator
 ) -> str | None:
     """The right passage as another document's, of the same company every second time where there is one.
 
-    None where the query does not name the company: there it would be as right.
+    None where the query does not name the company: there it would be as right. Where it names no period, the company's
+    other documents would be as right.
     """
     if not right.company or right.company.casefold() not in pair.query.casefold():
         return None
     header, _, below = right.head.partition("\n")
     mine = header.removesuffix(right.section)
-    headers: dict[str, str] = {}  # header without its section -> company
-    for one in others:
-        headers.setdefault(one.head.partition("\n")[0].removesuffix(one.section), one.company)
-    headers.pop(mine, None)
-    same = [text for text, company in headers.items() if company == right.company]
+    names_period = any(True for _ in find_periods(pair.query))
+    same = [text for text, company in headers.items() if names_period and company == right.company and text != mine]
     other = [text for text, company in headers.items() if company and company != right.company]
     first, second = (same, other) if chance.integers(2) else (other, same)
     drawn = first or second

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from hashlib import sha256
 from itertools import islice
 
@@ -88,15 +89,33 @@ def _period_rows(passage: Passage, rows: Rows) -> Iterator[Pair]:
     if all(found.day != day for found in find_dates(below)):
         return
     quarter = next((one for one in periods if one.kind == "quarter"), None)
+    # A fiscal year is not always named after the one in which it ends.
+    year = next((one.year for one in periods if one.kind == "year"), day.year)
     labels = [label for label in _labels(passage) if sum(one.isalpha() for one in words(normalise(label))) > 1]
     for label in labels[:_ROWS]:
-        query = _ask_period(passage, label, write_date(day, "en"), day.year, quarter)
+        query = _ask_period(passage, label, write_date(day, "en"), year, quarter)
+        printed = _figures_of(passage, label)
         siblings = (
             one.id
             for one in rows[passage.company, normalise(label)]
-            if one.document != passage.document and all(found.day != day for found in find_dates(one.encoded))
+            if one.document != passage.document
+            and all(found.day != day for found in find_dates(one.encoded))
+            and (_is_before(one, day) or printed.isdisjoint(_figures_of(one, label)))
         )
         yield replace(Pair.of(query, passage, "period row", RULES), negatives=tuple(islice(siblings, _SIBLINGS)))
+
+
+def _is_before(passage: Passage, day: date) -> bool:
+    """Whether its document reports an earlier period: then it cannot have that day's figure beside its own."""
+    periods = find_periods(passage.head.partition("\n")[0].removesuffix(passage.section))
+    return next((one.day < day for one in periods if one.day is not None), False)
+
+
+def _figures_of(passage: Passage, label: str) -> frozenset[str]:
+    """What the rows with a label print beside it."""
+    rows = (line.split("\t") for line in passage.text.splitlines())
+    cells = (cell for first, *cells in rows if normalise(first.strip(" :：")) == normalise(label) for cell in cells)
+    return frozenset(cell.strip() for cell in cells if any(character.isdigit() for character in cell))
 
 
 def _ask_period(passage: Passage, label: str, day: str, year: int, quarter: Period | None) -> str:

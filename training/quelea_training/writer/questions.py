@@ -102,11 +102,12 @@ def samples_of(answered: Mapping[tuple[str, str], Answered], pairs: Pairs, shape
 
 
 def _beside(pair: Pair, asked: Answered, places: Sequence[Passage], chance: random.Random) -> list[Passage]:
-    """A passage of the same document that prints no figure of the answer or of its derivation, where there is one.
+    """A passage of the same document that prints no figure of the answer, of its derivation, or of what it lacks, where
+    there is one.
 
     Where the answer is in words none is told from a passage that gives it, too.
     """
-    figures = [match[0] for match in NUMBER.finditer(" ".join((*asked.answers, asked.derivation)))]
+    figures = [match[0] for match in NUMBER.finditer(" ".join((*asked.answers, asked.derivation, asked.absent)))]
     others = [
         one
         for one in places

@@ -78,6 +78,27 @@ async def test_a_second_turn_of_a_chat_follows_the_run_whose_answer_came_before(
     assert (await web.post("/v1/chat/completions", json=named)).status_code == 404
 
 
+async def test_of_two_runs_with_the_same_answer_a_chat_follows_its_own_and_none_that_it_may_not_see(web, parts):
+    parts.model.says = coded_twice() | {"code": '```python\nprint("nothing")\n```'}  # so both say that there is nothing
+
+    async def ask(*messages, **more):
+        body = {"model": "quelea-agent", "messages": list(messages), **more}
+        return (await web.post("/v1/chat/completions", json=body)).json()
+
+    mine = {"role": "user", "content": QUESTION}
+    first = await ask(mine)
+    other = await ask({"role": "user", "content": "What did it do in the year before?"})
+    said = first["choices"][0]["message"]
+    assert other["choices"][0]["message"]["content"] == said["content"]
+    turns = [
+        mine,
+        {"role": "assistant", "content": said["content"]},
+        {"role": "user", "content": "And on a log scale?"},
+    ]
+    assert (await ask(*turns))["quelea"]["run"]["follows"] == first["quelea"]["run"]["id"]
+    assert (await ask(*turns, as_of="2020-01-01"))["quelea"]["run"]["follows"] == ""
+
+
 async def test_over_mcp_a_run_follows_another(parts):
     parts.model.says = coded_twice()
     async with McpClient(f"{parts.url}/mcp") as made:

@@ -13,9 +13,13 @@ from quelea_gateway.core.agent.grounding.flows import Flow
 from quelea_gateway.core.agent.grounding.provenance import Session
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, Event, PlanStep, Run
+from quelea_gateway.core.agent.runs import kept_sessions
+from quelea_gateway.core.agent.runs.earlier_runs import EarlierRuns
 from quelea_gateway.core.agent.runs.kept_sessions import KeptSessions
 from quelea_gateway.core.agent.runs.quota import RunLimits
+from quelea_kit.errors import NotFound, Unavailable
 from quelea_kit.reach import Reach, within
+from quelea_kit.testing import wait_until_async
 from support.agent_world import FAST, Noted, SayingModel, asking, good, world
 
 BEFORE = EarlierRun(
@@ -160,14 +164,72 @@ async def test_a_file_that_code_wrote_under_a_made_name_stays_not_traced_in_anot
     assert "untraced" in ports.sandbox.ran[-1]
 
 
+def standing(*found):
+    """What is found of a session's runs and documents, time after time."""
+    left = list(found)
+
+    async def look(_):
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return look
+
+
+async def test_a_session_waits_on_while_nobody_can_tell_and_is_not_given_away_then(monkeypatch):
+    monkeypatch.setattr(kept_sessions, "_LOOK_SECONDS", 0.01)
+    ports = world(SayingModel(good()))
+    looks = standing("whole", "unknown", "unknown", "unknown", "gone")
+    sessions = KeptSessions(RunLimits(), looks)
+    await sessions.keep(kept := await kept_by(ports))
+    await wait_until_async(lambda: kept.sandbox_session in ports.sandbox.closed)
+    assert await looks(kept) == "gone", "it waited through all that could not be told"
+    again = world(SayingModel(good()))
+    sessions = KeptSessions(RunLimits(), standing("unknown"))
+    await sessions.keep(kept := await kept_by(again))
+    assert len(sessions) == 1
+    assert await sessions.take(kept.run_ids[-1]) is None
+    assert kept.sandbox_session in again.sandbox.closed
+
+
+async def test_a_session_knows_all_runs_and_documents_whose_values_it_may_hold():
+    ports = world(SayingModel(good()))
+    kept = await kept_by(ports)
+    drawn, held = frozenset({"d1"}), []
+
+    async def keep(one):
+        held.append(one)
+
+    for number in range(2, 7):
+        told = (EarlierRun(f"run-{number - 1}", "q"),)
+        earlier = Earlier(told, kept, documents=drawn)
+        await run(
+            f"run-{number}", asking("And?"), world(SayingModel(good())), FAST, Noted(), earlier=earlier, keep=keep
+        )
+        kept, drawn = held[-1], frozenset()
+    assert set(kept.run_ids) >= {f"run-{number}" for number in range(1, 7)}, "the oldest is not told of, but held"
+    assert kept.drawn_on == {"d1"}, "of a report or a file it has no evidence"
+
+
+async def test_a_document_that_is_gone_is_told_from_one_that_cannot_be_looked_for():
+    away: dict[str, Exception] = {"gone": NotFound("There is none."), "late": Unavailable("Search is down.")}
+
+    class Pages:
+        async def read(self, document_id, page):
+            if document_id in away:
+                raise away[document_id]
+
+    ports = world(SayingModel(good()))
+    kept = dataclasses.replace(await kept_by(ports), run_ids=())
+    looks = EarlierRuns(None, Pages()).look
+    for drawn_on, found in (({"d"}, "whole"), ({"d", "late"}, "unknown"), ({"late", "gone", "d"}, "gone")):
+        kept.drawn_on = frozenset(drawn_on)
+        assert await looks(kept) == found
+
+
 async def test_a_run_that_is_cancelled_while_its_session_is_put_aside_leaves_none():
     ports = world(SayingModel(good()))
     kept = await kept_by(ports)
 
-    async def whole(_):
-        return True
-
-    sessions = KeptSessions(RunLimits(), whole)
+    sessions = KeptSessions(RunLimits(), standing("whole"))
     asked = asyncio.Event()
 
     async def hangs(*_, **__):

@@ -402,6 +402,7 @@ async def test_an_index_that_is_being_made_is_waited_for_and_choosing_it_again_i
     texts = [one["text"] for one in journal.of("output")]
     assert texts
     assert all("indexed" in one for one in texts)
+    assert not any("?" in one for one in texts), "how far it is is told where it is known"
 
 
 async def test_how_an_api_did_is_told_to_the_catalogue():

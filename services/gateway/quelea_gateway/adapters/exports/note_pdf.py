@@ -35,6 +35,10 @@ _WIDTH = A4[0] - 2 * _MARGIN
 _INK, _LINE, _SOFT = HexColor("#1b2a3a"), HexColor("#1f4e79"), HexColor("#5a6570")
 _MOST_QUOTE = 1200
 _MOST_CODE = 80
+_MOST_COLUMNS = 10
+"""Of a table that are set side by side."""
+_MOST_HEAD = 300
+"""Characters of a cell of a table's first row that is repeated on each page: a longer one leaves no room below it."""
 
 
 class NoteStyles:
@@ -123,8 +127,9 @@ def _story(note: Note, styles: NoteStyles) -> Iterator[Flowable]:
 def flowables(block: Block, styles: NoteStyles) -> Iterator[Flowable]:
     """A block of a text, laid out."""
     if block.kind == "table":
-        yield _table([[Paragraph(_runs(cell, styles), styles.cell) for cell in row] for row in block.rows])
-        yield Spacer(1, 6)
+        for rows in _bands(block.rows):
+            yield _table([[Paragraph(_runs(cell, styles), styles.cell) for cell in row] for row in rows])
+            yield Spacer(1, 6)
     elif block.kind == "code":
         lines = plain(block.runs[0].text).split("\n")[:_MOST_CODE]
         yield XPreformatted("\n".join(markup(line[:100]) for line in lines), styles.code)
@@ -133,6 +138,16 @@ def flowables(block: Block, styles: NoteStyles) -> Iterator[Flowable]:
         yield Paragraph(_runs(block.runs, styles), styles.item, bulletText=mark)
     else:
         yield Paragraph(_runs(block.runs, styles), styles.head if block.kind == "heading" else styles.body)
+
+
+def _bands(rows: tuple[tuple[tuple[Run, ...], ...], ...]) -> Iterator[tuple[tuple[tuple[Run, ...], ...], ...]]:
+    """A table as narrower ones below each other, each with the first column."""
+    columns = max(map(len, rows), default=0)
+    if columns <= _MOST_COLUMNS:
+        yield rows
+        return
+    for start in range(1, columns, _MOST_COLUMNS - 1):
+        yield tuple((*row[:1], *row[start : start + _MOST_COLUMNS - 1]) for row in rows)
 
 
 def _runs(runs: tuple[Run, ...], styles: NoteStyles) -> str:
@@ -171,7 +186,10 @@ def _figure(one: FigureLine, styles: NoteStyles) -> list[Any]:
 
 def _table(rows: list[list[Any]], widths: list[float] | None = None, spans: list[Any] | None = None) -> Table:
     columns = max((len(row) for row in rows), default=1) or 1
-    table = Table(rows, colWidths=widths or [_WIDTH / columns] * columns, repeatRows=1)
+    head = max((len(getattr(cell, "text", "")) for cell in rows[0]), default=0)
+    table = Table(
+        rows, colWidths=widths or [_WIDTH / columns] * columns, splitInRow=1, repeatRows=int(head <= _MOST_HEAD)
+    )  # a row may be longer than a page
     table.setStyle(
         TableStyle([
             ("LINEABOVE", (0, 0), (-1, 0), 0.8, _LINE), ("LINEBELOW", (0, 0), (-1, 0), 0.5, _LINE),

@@ -12,6 +12,7 @@ import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from quelea_kit.errors import QueleaError
 from quelea_kit.reach import Reach, current
@@ -43,17 +44,23 @@ _UNKNOWN = Flow(frozenset({"?"}))
 """Of a file that rests on typed numbers, nobody knows any more on which."""
 
 
+Standing = Literal["whole", "gone", "unknown"]
+"""Of what something rests on: all is there, some is gone, or that cannot be told now."""
+
+
 @dataclass(slots=True)
 class KeptSession:
     """What a finished run leaves to a follow-up.
 
     Attributes:
-        run_ids: The run, behind those that it followed.
+        run_ids: The run, behind those that it followed and whose values it holds.
         as_of: No value of it is younger.
         reach: What it holds was found within it.
         sandbox_session: Empty where no code ran.
         market: Its container has the socket of the market-data door.
         data_notes: What was said of recorded data that it holds.
+        drawn_on: Ids of documents that runs before drew on, beside those of the evidence: of a report that it was told,
+            or a file that it was given.
     """
 
     run_ids: tuple[str, ...]
@@ -69,6 +76,7 @@ class KeptSession:
     candidates: dict[str, str]
     insights: list[str]
     data_notes: tuple[str, ...]
+    drawn_on: frozenset[str]
 
     async def wait(self, seconds: float) -> bool:
         """Say that it waits for a follow-up; False: it has ended."""
@@ -173,7 +181,8 @@ def file_name(artifact: Artifact) -> str:
 
 async def go_on(work: Work, earlier: Earlier) -> None:
     """Take over what the run before left; its door has been opened already."""
-    work.before = earlier.runs
+    work.before, work.drawn_on = earlier.runs, earlier.documents
+    work.holds_of = tuple(one.id for one in earlier.runs)
     kept = earlier.kept
     if kept is not None and not may_see(work.request, kept.as_of, kept.reach):
         await kept.end()
@@ -181,6 +190,8 @@ async def go_on(work: Work, earlier: Earlier) -> None:
     if kept is not None:
         work.evidence, work.insights = kept.evidence, kept.insights
         work.documents, work.candidates = kept.documents, kept.candidates
+        work.holds_of = tuple(dict.fromkeys((*kept.run_ids, *work.holds_of)))
+        work.drawn_on |= kept.drawn_on
         for note in kept.data_notes:
             work.note_data(note)
         is_there = kept.sandbox_session or not earlier.files  # else its container died with its last code
@@ -233,7 +244,7 @@ def hand_over(work: Work) -> KeptSession | None:
     session, work.sandbox_session = work.sandbox_session, ""
     work.evidence.hand_on(work.run_id)
     return KeptSession(
-        run_ids=(*(one.id for one in work.before), work.run_id),
+        run_ids=(*work.holds_of, work.run_id),
         tenant=work.request.tenant,
         as_of=work.request.as_of,
         reach=current(),
@@ -246,6 +257,7 @@ def hand_over(work: Work) -> KeptSession | None:
         candidates=work.candidates,
         insights=[one if one.startswith("(before)") else f"(before) {one}" for one in work.insights],
         data_notes=tuple(work.data_notes),
+        drawn_on=work.drawn_on,
     )
 
 

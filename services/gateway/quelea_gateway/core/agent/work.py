@@ -159,6 +159,10 @@ class Work:
     """Code that was run, by its words, to the step."""
     before: tuple[EarlierRun, ...] = ()
     """Of a follow-up the runs that it goes on from, the oldest first."""
+    holds_of: tuple[str, ...] = ()
+    """Ids of all runs before whose values it may hold; it is told of the last of them alone."""
+    drawn_on: frozenset[str] = frozenset()
+    """Ids of documents that these drew on."""
     told_of_session: str = ""
     """Of a follow-up: what its code finds, for the model."""
     files: list[CodeFile] = field(default_factory=list)

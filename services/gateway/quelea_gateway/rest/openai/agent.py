@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
+from quelea_kit.reach import current
 
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.runs import run_requests
@@ -65,7 +66,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     text, turns = conversation(body.messages)
     runs = gateway.analyst.runs()
     named = (body.metadata or {}).get("follows", "")
-    follows = await runs.get(tenant, named) if named else await _find_followed(runs, tenant, turns)
+    follows = await runs.get(tenant, named) if named else await _find_followed(runs, tenant, turns, body.as_of)
     wanted = run_requests.build(
         text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of, follows=follows
     )
@@ -106,13 +107,25 @@ async def chat(body: ChatIn, request: Request) -> Response:
     )
 
 
-async def _find_followed(runs: Manager, tenant: str, turns: Sequence[Turn]) -> Run | None:
-    """The run whose answer is the last turn: front-ends send back what they showed, and no id with it."""
+async def _find_followed(runs: Manager, tenant: str, turns: Sequence[Turn], as_of: str) -> Run | None:
+    """The run whose answer is the last turn: front-ends send back what they showed, and no id with it.
+
+    Of several with that answer the newest that was asked what the conversation was; none that this call may not see,
+    for of that one it would be told less than the conversation itself says.
+    """
     if not turns or turns[-1].role != "assistant":
         return None
     said = turns[-1].text.split()
-    newest = await runs.newest(tenant, _RECENT)
-    return next((run for run in newest if run.state == "finished" and _content(run).split() == said), None)
+    asked = turns[-2].text.split() if len(turns) > 1 else []
+    same = [
+        run
+        for run in await runs.newest(tenant, _RECENT)
+        if run.state == "finished"
+        and _content(run).split() == said
+        and current().covers(run.reach)
+        and (not as_of or as_of >= run.as_of)
+    ]
+    return next((run for run in same if run.question.split() == asked), same[0] if same else None)
 
 
 async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | None:

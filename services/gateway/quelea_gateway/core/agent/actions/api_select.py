@@ -90,8 +90,9 @@ async def _select(work: Work, category: str, need: str) -> Sequence[ApiCandidate
             pause = min(error.retry_after or 1.0, _LOOK_SECONDS)
             if work.ports.clock.monotonic() + pause >= end:
                 raise
-            text = say("catalogue_waits", work.language, **{"indexed": "?", "tools": "?", **error.details})
-            if work.ports.clock.monotonic() >= tell and text != told:
+            done = {name: error.details[name] for name in ("indexed", "tools") if name in error.details}
+            text = say("catalogue_waits", work.language, **done) if len(done) > 1 else ""
+            if text and work.ports.clock.monotonic() >= tell and text != told:
                 tell, told = work.ports.clock.monotonic() + _TELL_SECONDS, text
                 await work.journal.event(
                     "output", {"step": work.step, "text": text, "result": "waiting", "sources": []}

@@ -17,6 +17,7 @@ from quelea_gateway.core.agent.continuation import (
     MOST_BEFORE,
     Earlier,
     KeptSession,
+    Standing,
     documents_of,
     may_see,
     pick_files,
@@ -76,15 +77,18 @@ class EarlierRuns:
             files = []
         return Earlier(tuple(runs), None, tuple(files), frozenset(documents), is_cut)
 
-    async def is_whole(self, kept: KeptSession) -> bool:
+    async def look(self, kept: KeptSession) -> Standing:
         """Whether the runs are still stored, and the documents still open, whose values a session holds."""
         try:
             for run_id in kept.run_ids:
                 await self._store.get(kept.tenant, run_id)
+        except NotFound:
+            return "gone"
         except QueleaError:
-            return False
+            return "unknown"
+        own = {item.source.document_id for item in kept.evidence.items} - {""}
         with within(kept.reach):
-            return await self._open({item.source.document_id for item in kept.evidence.items} - {""})
+            return await self._look(own | kept.drawn_on)
 
     async def _before(self, run: Run) -> Run | None:
         with contextlib.suppress(NotFound):  # it was deleted
@@ -93,18 +97,27 @@ class EarlierRuns:
 
     async def _open(self, documents: Iterable[str]) -> bool:
         """Whether all of them can be opened; where that cannot be told, they cannot."""
+        return await self._look(documents) == "whole"
+
+    async def _look(self, documents: Iterable[str]) -> Standing:
         wanted = list(documents)
         if self._pages is None:
-            return not wanted
+            return "gone" if wanted else "whole"
         room = asyncio.Semaphore(_AT_ONCE)
 
-        async def look(pages: Pages, document_id: str) -> None:
-            async with room:
-                await pages.read(document_id, 1)
+        async def look(pages: Pages, document_id: str) -> Standing:
+            try:
+                async with room:
+                    await pages.read(document_id, 1)
+            except NotFound:
+                return "gone"
+            except QueleaError:
+                return "unknown"
+            return "whole"
 
         try:
             async with asyncio.timeout(_SECONDS):
-                await asyncio.gather(*(look(self._pages, one) for one in wanted))
-        except (QueleaError, TimeoutError):
-            return False
-        return True
+                found = await asyncio.gather(*(look(self._pages, one) for one in wanted))
+        except TimeoutError:
+            return "unknown"
+        return "gone" if "gone" in found else "unknown" if "unknown" in found else "whole"

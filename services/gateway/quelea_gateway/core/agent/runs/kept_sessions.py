@@ -1,7 +1,8 @@
 """Sessions of finished runs that wait for a follow-up: bounded in number and in time.
 
 One ends where a run or a document whose values it holds is gone, whoever removed it and through which gateway: this is
-looked for when a session comes to wait, once a minute while it does, and before a follow-up has it.
+looked for when a session comes to wait, once a minute while it does, and before a follow-up has it. Where it cannot be
+told, a session waits on, and no follow-up has it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from quelea_gateway.core.agent.continuation import KeptSession
+from quelea_gateway.core.agent.continuation import KeptSession, Standing
 from quelea_gateway.core.agent.runs.quota import RunLimits
 
 _LOOK_SECONDS = 60.0
@@ -19,12 +20,12 @@ class KeptSessions:
     """Those of this process. The sandbox ends one before, where somebody needs its place.
 
     Args:
-        is_whole: Whether all runs and documents are still there whose values a session holds. Never raises.
+        look: Whether all runs and documents are still there whose values a session holds. Never raises.
     """
 
-    def __init__(self, limits: RunLimits, is_whole: Callable[[KeptSession], Awaitable[bool]]) -> None:
+    def __init__(self, limits: RunLimits, look: Callable[[KeptSession], Awaitable[Standing]]) -> None:
         self._limits = limits
-        self._is_whole = is_whole
+        self._look = look
         self._kept: dict[str, KeptSession] = {}
         """By the run that left it, the oldest first."""
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -37,7 +38,8 @@ class KeptSessions:
         limits = self._limits
         waits = False
         try:
-            if limits.kept and limits.kept_per_tenant and limits.kept_seconds and await self._is_whole(one):
+            has_room = limits.kept and limits.kept_per_tenant and limits.kept_seconds
+            if has_room and await self._look(one) != "gone":
                 waits = await one.wait(limits.kept_seconds)
         finally:  # also where its run is cancelled meanwhile: nobody else has it
             if not waits:
@@ -60,7 +62,7 @@ class KeptSessions:
             return None
         whole = False
         try:
-            whole = await self._is_whole(one)
+            whole = await self._look(one) == "whole"
         finally:
             if not whole:
                 await one.end()
@@ -89,7 +91,7 @@ class KeptSessions:
         left = self._limits.kept_seconds
         while left > _LOOK_SECONDS:
             await asyncio.sleep(_LOOK_SECONDS)
-            left = left - _LOOK_SECONDS if await self._is_whole(self._kept[run_id]) else 0.0
+            left = 0.0 if await self._look(self._kept[run_id]) == "gone" else left - _LOOK_SECONDS
         await asyncio.sleep(left)
         self._timers.pop(run_id, None)
         await self._end(run_id)

@@ -70,7 +70,7 @@ class Manager:
         self._closing = False
         self._ending: set[asyncio.Task[bool]] = set()
         self._earlier_runs = EarlierRuns(store, ports.pages)
-        self._kept = KeptSessions(limits, self._earlier_runs.is_whole)
+        self._kept = KeptSessions(limits, self._earlier_runs.look)
 
     async def start(self, request: RunRequest) -> Run:
         """Queue a run.
