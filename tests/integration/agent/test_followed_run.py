@@ -41,7 +41,9 @@ async def test_a_follow_up_has_what_the_run_before_left_in_its_container(whole):
         assert {(one["kind"], one["run"]) for one in used} >= {("execution", ""), ("call", first["id"])}
         assert [one["media_type"] for one in second["artifacts"]] == ["image/png"]
         third = await ran("And once more from the table.", follows=first["id"])  # whose session went on with the second
-        outputs = [one for one in third["answer"]["sources"] if one["kind"] == "execution"]
+        executions = [one for one in third["answer"]["sources"] if one["kind"] == "execution"]
+        assert ["nvda.csv" in one["title"] for one in executions if one["run"] == first["id"]] == [True]
+        outputs = [one for one in executions if not one["run"]]
         assert "False" in outputs[0]["excerpt"], "no variable of another run is there"
         assert "nvda.csv" in outputs[0]["excerpt"]
         assert third["answer"]["results"][0]["traced"]

@@ -76,6 +76,10 @@ async def test_a_second_turn_of_a_chat_follows_the_run_whose_answer_came_before(
     assert len(set(parts.sandbox.ran_in)) == 1
     named["metadata"]["follows"] = "20261122000000-0000000000000000"
     assert (await web.post("/v1/chat/completions", json=named)).status_code == 404
+    named["metadata"] = {"follows": 7, "of the front-end": {"nested": True}}
+    refused = await web.post("/v1/chat/completions", json=named)
+    assert refused.status_code == 400
+    assert "metadata.follows" in refused.text
 
 
 async def test_of_two_runs_with_the_same_answer_a_chat_follows_its_own_and_none_that_it_may_not_see(web, parts):

@@ -65,7 +65,9 @@ async def chat(body: ChatIn, request: Request) -> Response:
     gateway, tenant = gateway_of(request), key_of(request)
     text, turns = conversation(body.messages)
     runs = gateway.analyst.runs()
-    named = (body.metadata or {}).get("follows", "")
+    named = (body.metadata or {}).get("follows") or ""
+    if not isinstance(named, str):
+        raise InvalidInput("metadata.follows is the id of a run, a text.", details={"field": "metadata.follows"})
     follows = await runs.get(tenant, named) if named else await _find_followed(runs, tenant, turns, body.as_of)
     wanted = run_requests.build(
         text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of, follows=follows

@@ -1,6 +1,6 @@
 """OpenAI's wire: what a chat completion takes and gives, what is refused, and the chunks of a stream.
 
-Fields that the route does not know are ignored, as front-ends send many: `user`, `metadata`, `store`, penalties,
+Fields that the route does not know are ignored, as front-ends send many: `user`, `store`, penalties,
 `logit_bias`, and `tools` that may be left unused. What would mislead a caller who relies on it is refused.
 """
 
@@ -66,7 +66,7 @@ class ChatIn(_Open):
     strict: bool | None = Field(
         default=None, description="Quelea's own: withhold sentences whose figures are contradicted or not found."
     )
-    metadata: dict[str, str] | None = Field(
+    metadata: dict[str, Any] | None = Field(
         default=None,
         description="Quelea's own, for `quelea-agent`: `follows` is the id of the run to go on from. Left out, it is "
         "the run whose answer the conversation ends with, where there is one.",
