@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from html.parser import HTMLParser
 
-_TAGS = re.compile(r"</?ix:[^>]*>", re.IGNORECASE)
-_HEADER = re.compile(r"<ix:header.*?</ix:header>", re.IGNORECASE | re.DOTALL)
+_TAGS = re.compile(r"</?ix:[^<>]*>", re.IGNORECASE)
+_HEADER_EDGE = re.compile(r"<ix:header|</ix:header>", re.IGNORECASE)
 _NO_LABEL = re.compile(r"[\d.,()$%—–\-\s]*")
 _ANCHORS: tuple[tuple[str, set[str], set[str]], ...] = (
     ("balance", {"Assets", "LiabilitiesAndStockholdersEquity"}, set()),
@@ -133,7 +133,20 @@ class _Reader(HTMLParser):
 
 def without_tags(html: str) -> str:
     """The filing as it would be without inline XBRL."""
-    return _TAGS.sub("", _HEADER.sub("", html))
+    return _TAGS.sub("", _without_headers(html))
+
+
+def _without_headers(html: str) -> str:
+    """A header that is not closed stays."""
+    kept: list[str] = []
+    begin, end = -1, 0
+    for edge in _HEADER_EDGE.finditer(html):
+        if not edge[0].startswith("</"):
+            begin = edge.start() if begin < 0 else begin
+        elif begin >= 0:
+            kept.append(html[end:begin])
+            begin, end = -1, edge.end()
+    return "".join([*kept, html[end:]])
 
 
 def answer_key(html: str) -> list[KeyFigure]:

@@ -239,7 +239,7 @@ def read_asked_lines(
     changes = bool(vocabulary.change.intersection(rest) - between)
     if series is None and vocabulary.series.intersection(rest):
         series = Series(12)
-    told = _told(text, language) - between
+    told = _words_in(text, "tells", language) - between
     relation: Relation = "compound" if compound else "change" if changes else ""
     if share and len(lines) > 1 and not relation:
         relation = "share"
@@ -255,7 +255,7 @@ def read_asked_lines(
         lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
     alone = _words_of("parent", language).intersection(rest)
     passed |= alone | vocabulary.series | between
-    if not computed and not relation:  # "流动负债比率" is not the amount
+    if not relation and len(computed) < len(lines):  # "流动负债比率" is not the amount
         passed -= _words_of("ratio", language)
     more = [word for word in rest if word not in passed and not _is_number(word)]
     return AskedLines(
@@ -267,29 +267,33 @@ def read_asked_lines(
         balances="average" if average and computed else "closing" if closing else None,
         year=360 if re.search(r"(?<!\d)360(?!\d)", text) else 365,
         others=(*sorted(told), *_YEAR.findall(text), *more),
-        premise=_premise(rest, told, more, language) if relation == "change" and not _YEAR.search(text) else 0,
+        premise=_premise(text, rest, more, language) if relation == "change" and not _YEAR.search(text) else 0,
     )
 
 
-def _told(text: str, language: str) -> set[str]:
-    """What asks for more than a figure."""
+def _words_in(text: str, key: str, language: str) -> set[str]:
+    """The words of a list that a text has."""
     said = text if language == "zh" else _WORDS.findall(text)
-    return {word for word in LANGUAGES.of("asked.tells").get(language, "").split() if word in said}
+    return {word for word in LANGUAGES.of(f"asked.{key}").get(language, "").split() if word in said}
 
 
 def asks_why(question: str) -> bool:
     """Whether a question asks for a reason."""
     language = language_of(question)
-    return not _listed("why", language).isdisjoint(_told(normalise(question), language))
+    return not _listed("why", language).isdisjoint(_words_in(normalise(question), "tells", language))
 
 
-def _premise(rest: Sequence[str], told: set[str], more: Sequence[str], language: str) -> int:
-    """What a question that asks why takes for given of a line's change; 0 where it says more, or no direction."""
-    why = _listed("why", language)
-    if not told or not told <= why or not why.issuperset(more):
+def _premise(text: str, rest: Sequence[str], more: Sequence[str], language: str) -> int:
+    """What a question that asks why takes for given of a line's change; 0 where it says more, or no direction.
+
+    Why a growth rate fell says nothing of the line; a net loss that rose is an income that fell.
+    """
+    told, why = _words_in(text, "tells", language), _listed("why", language)
+    if not told or not told <= why or not why.issuperset(more) or _words_in(text, "losses", language):
         return 0
-    rises, falls = (bool(_listed(key, language).intersection(rest)) for key in ("rises", "falls"))
-    return rises - falls
+    rises, falls, compared = (_listed(key, language) for key in ("rises", "falls", "compared"))
+    said = [word for word in rest if word in (_listed("change", language) | rises | falls) - compared]
+    return (said[0] in rises) - (said[0] in falls) if len(said) == 1 else 0
 
 
 def plain_words(key: str) -> frozenset[str]:

@@ -30,6 +30,8 @@ def lines(question: str, *companies: str) -> list[str]:
         ("Kestrel 2031年经营活动产生的现金流量净额", ["operating_cash_flow"]),
         ("在保留两位小数的情况下，请计算出Kestrel 2031年的流动负债比率", ["current_liabilities_share"]),
         ("请提供2031年Kestrel在建工程的详细数据。", ["construction_in_progress"]),
+        ("Kestrel 2031年的毛利率保留四位小数是多少？", ["gross_margin"]),
+        ("Kestrel 2031年的净利润，单位为元。", ["net_income_total"]),
     ],
 )  # fmt: skip
 def test_lines_by_the_words_people_use(question: str, expected: list[str]) -> None:
@@ -48,6 +50,8 @@ def test_lines_by_the_words_people_use(question: str, expected: list[str]) -> No
         "Kestrel 2031年轮渡业务收入是多少？",
         "Kestrel 2031年营业收入下降的原因是什么？",
         "Kestrel 2031年的存货比率是多少？",
+        "Kestrel 2031年的毛利率和存货比率分别是多少？",
+        "Kestrel 2031年的单位成本是多少？",
     ],
 )
 def test_what_asks_for_more_than_a_line_is_left_to_passages(question: str) -> None:

@@ -573,8 +573,24 @@ def test_a_half_year_report_ends_no_year(question: str, expected: list[str]) -> 
         ("Kestrel 2030财年营业收入下降的主要原因是什么？", ["200"]),
         ("Kestrel 2030财年营业收入为什么增长？", []),
         ("Kestrel 2030财年轮渡收入为什么下降？", []),
+        ("Kestrel 2030财年营业收入同比下降的原因是什么？", ["200"]),
+        ("Kestrel 2030财年营业收入增长率为什么下降？", []),  # of the rate, not of the line
+        ("Kestrel 2030财年营业收入增速下降的原因是什么？", []),
+        ("Why did Kestrel's revenue growth decrease in fiscal 2030?", []),
+        ("Why did Kestrel's revenue fall in the second quarter of fiscal 2031?", []),  # since the first, perhaps
+        ("Why did Kestrel's inventories fall as of July 31, 2031?", []),
+        ("Why did Kestrel's inventories fall in fiscal 2030?", ["20"]),
         ("Kestrel 2030财年净利润为什么下降？", []),  # of a loss before, nobody knows which way is meant
     ],
 )
 def test_why_a_line_fell_that_rose_is_answered_by_its_change(question: str, expected: list[str]) -> None:
     assert values(question) == expected
+
+
+def test_a_loss_that_rose_is_no_income_that_fell() -> None:
+    stated = [
+        fact("Net earnings", "net_income", "60", "2031-01-31", 12),
+        fact("Net earnings", "net_income", "80", "2030-01-31", 12),
+    ]
+    assert values("Why did Kestrel's net income increase in fiscal 2030?", stated) == ["-20"]
+    assert values("Why did Kestrel's net loss increase in fiscal 2030?", stated) == []

@@ -136,6 +136,18 @@ HOLDERS = [
     for name, share, held in (("林渡", "31.5", "630"), ("苏梅", "20", "400"), ("方石", "2", "40"), ("白帆", "2", "40"))
     for column, value, unit in (("持股比例", share, "percent"), ("报告期末持股数量", held, "股"))
 ]
+OTHER_RANKS = [
+    *(
+        told("前十大流通股东 股东名称", name, "持股比例", share, "percent")
+        for name, share in (("林渡", "31"), ("苏梅", "20"), ("岸石", "1"))
+    ),
+    *(
+        told("客户资料 客户名称", name, "销售额", value)
+        for name, value in (("其他客户", "900"), ("甲", "90"), ("其中：乙", "80"), ("丙", "70"))
+    ),
+    told("分行业", "渡轮", "营业收入比上年增减", "5", "percent"),
+    told("分行业", "船坞", "营业收入比上年增减", "-7", "percent"),
+]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +162,28 @@ HOLDERS = [
         ("北岸船务哪个行业的营业收入最高？", ["渡轮 600"]),
         ("北岸船务哪个行业的毛利率最低？", ["船坞 8.97"]),
         ("北岸船务最大的风险是什么？", []),
+        ("北岸船务二大股东是谁？", []),  # both, not the second
+        ("北岸船务第一大股东和第二大股东的持股比例是多少？", []),
+        ("北岸船务哪个行业的营业收入最高，哪个行业的毛利率最低？", []),
+        ("北岸船务哪个行业的营业收入增长最快？", ["渡轮 600", "渡轮 5"]),
+        ("北岸船务哪个行业的营业收入下降最多？", []),
+        ("北岸船务第一大客户是谁？", ["甲 90"]),  # what is left over is nobody
+        ("北岸船务第二大客户的销售额是多少？", ["丙 70"]),
     ],
 )
 def test_the_largest_part_and_the_second(question: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{__name__}.FACTS", [*FACTS, *HOLDERS])
+    monkeypatch.setattr(f"{__name__}.FACTS", [*FACTS, *HOLDERS, *OTHER_RANKS])
+    assert values(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("北岸船务缆绳的销售量是多少千米？", ["缆绳 9353"]),  # and not what was made, in the same unit
+        ("北岸船务的缆绳有多少千米？", []),
+        ("北岸船务渡轮行业的营业收入比例是多少", ["渡轮 66.67"]),
+        ("北岸船务渡轮行业的单位营业收入", []),
+    ],
+)
+def test_units_and_ratios_do_not_ask_for_another_column(question: str, expected: list[str]) -> None:
     assert values(question) == expected

@@ -128,7 +128,15 @@ class _Company:
         change = self._changes(asked.lines[0], times) if times else None
         if change is None or (change.growth is None and change.unit != "points"):
             return None  # of a loss, "rose" may mean either
+        if len(times) == 1 and not asked.sequential and self._follows_another(change):
+            return None  # nobody knows whether it rose since then, or within a year
         return change if change.value * asked.premise < 0 else None
+
+    def _follows_another(self, change: AskedFigure) -> bool:
+        """It is of a quarter, or of a day within the year: what is before it may be a year before, or less."""
+        last = change.operands[0].fact
+        is_of_year = parse_iso(last.period_end) in self._calendar.year_ends
+        return last.months in range(1, 5) or (not last.months and not is_of_year)
 
     def _each(
         self,

@@ -27,6 +27,7 @@ _LONGEST_NAME = 64
 """No name is longer: of a part with the noun of its kind, of a column, of a line."""
 _PROSE = LANGUAGES.pattern("questions.prose")
 _RANK = LANGUAGES.pattern("questions.rank")
+_PLACELESS = ("其他", "其它", "其中")
 _LEAST_NAME = 2
 """Characters of a question's words that name a kind of parts."""
 
@@ -40,7 +41,10 @@ class _Said:
     kinds: set[str] = field(default_factory=set)
     measures: dict[str, None] = field(default_factory=dict)
     """Ids of concepts and metrics, else a column's name, in the order of the question."""
+    units: set[str] = field(default_factory=set)
+    """In which something is counted, which names its column where nothing else does: "多少股"."""
     is_change: bool = False
+    falls: bool = False
     is_share: bool = False
     rank: int = 0
     """Of which place: 1 the largest, 2 the second, -1 the smallest; 0 where none is asked for."""
@@ -70,11 +74,14 @@ class AskedParts:
         if not self._facts or language_of(question) != "zh":
             return []
         said = self._read(question, companies)
-        if said is None or not (said.parts or said.kinds) or not (said.measures or said.rank):
+        if said is None or not (said.parts or said.kinds) or not (said.measures or said.units or said.rank):
             return []
         facts = [one for one in self._facts if is_of_time(one)]
         for group, own in _by(facts, lambda one: one.fact.group).items():
-            if all(kind in group for kind in said.kinds) and (found := self._of_group(said, own)):
+            if not all(kind in group for kind in said.kinds):
+                continue
+            found = self._of_group(said, own)
+            if found or (said.rank and len(_ranked(said, own)) > 1):  # a second table breaks no tie of the first
                 return found if len(found) <= MOST_FIGURES else []
         return []
 
@@ -85,38 +92,19 @@ class AskedParts:
         if not all(each):
             return []
         if said.rank:
-            return self._of_rank(said, facts) if not said.parts else []
+            return _of_rank(said, facts) if not said.parts else []
+        measures = _measures_of(said, facts)
         wanted = {label for some in each for label in some}
         found: list[StatedFact] = []
         for label, own in _by(facts, lambda one: one.fact.label).items():
             if wanted and label not in wanted:
                 continue
-            for measure in said.measures:
+            for measure in measures:
                 told = [one for one in own if _tells(one, measure, said)]
                 if not told or (said.is_change and not any(_is_change(one) for one in told)):
                     return []
                 found += told
         return found if wanted else _once(found)
-
-    def _of_rank(self, said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
-        """What is asked of the part that is the largest, the second, …: by the first thing that is asked, else by the
-        first column; all that is told of it where the question asks which one it is."""
-        first = next(iter(said.measures), "")
-        ranking = [
-            one for one in facts if not first or (_tells(one, first, said) and _is_change(one) is said.is_change)
-        ]
-        by = [one for one in ranking if one.fact.column == ranking[0].fact.column]
-        ordered = sorted(by, key=lambda one: one.amount, reverse=said.rank > 0)
-        place = abs(said.rank) - 1
-        if len({one.unit for one in by}) != 1 or len({one.fact.label for one in by}) < max(2, place + 1):
-            return []
-        if [one.amount for one in by].count(ordered[place].amount) > 1:
-            return []  # nobody knows which of the two is meant
-        own = [one for one in facts if one.fact.label == ordered[place].fact.label]
-        if not first:
-            return own
-        each = [[one for one in own if _tells(one, measure, said)] for measure in said.measures]
-        return [one for some in each for one in some] if all(each) else []
 
     def _read(self, question: str, companies: Sequence[str]) -> _Said | None:
         """None where the question has a word that is none of these."""
@@ -138,22 +126,28 @@ class AskedParts:
     def _take(self, text: str, at: int, said: _Said) -> int:
         """Read the longest word there; how long it is, 0 where there is none."""
         if rank := _RANK.match(text, at):
+            if said.rank:  # of two places
+                return 0
             said.rank = how_many(rank["nth"]) if rank["nth"] else -1 if rank["least"] else 1
             return len(rank[0])
         part = _longest(text, at, self._parts)
-        measure = _longest(text, at, self._measures) or _longest(text, at, self._units)
+        measure = _longest(text, at, self._measures)
+        unit = "" if measure else _longest(text, at, self._counted)
         kind = self._kind(text, at)
         plain = _longest(text, at, _plain())
-        length = max(len(one) for one in (part, measure, kind, plain))
+        length = max(len(one) for one in (part, measure, unit, kind, plain))
         if not length:
             return 0
         if len(part) == length:
             said.parts.append(frozenset(self._parts[part]))
         elif len(measure) == length:
-            said.measures[self._measures.get(measure) or self._units[measure]] = None
+            said.measures[self._measures[measure]] = None
+        elif len(unit) == length:
+            said.units.add(unit)
         elif len(plain) == length:
             said.is_change |= plain in plain_words("change")
-            said.is_share |= plain in plain_words("share")
+            said.falls |= plain in plain_words("falls")
+            said.is_share |= plain in plain_words("share") | plain_words("ratio")
         else:
             said.kinds.add(kind)
         return length
@@ -223,13 +217,46 @@ class AskedParts:
         return _names() | found
 
     @cached_property
-    def _units(self) -> Mapping[str, str]:
-        """What is counted names its column: "多少股"."""
-        found: dict[str, str] = {}
-        for one in self._facts:
-            if not one.unit.isascii():
-                found.setdefault(one.unit, one.fact.column)
-        return found
+    def _counted(self) -> frozenset[str]:
+        """Units of what is counted or weighed."""
+        return frozenset(one.unit for one in self._facts if not one.unit.isascii())
+
+
+def _measures_of(said: _Said, facts: Sequence[StatedFact]) -> list[str]:
+    """What is asked of a group's parts; by the unit alone where one column has it."""
+    columns = dict.fromkeys(one.fact.column for one in facts if one.unit in said.units)
+    return list(said.measures) or (list(columns) if len(columns) == 1 else [])
+
+
+def _ranked(said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
+    """Figures by which a group's parts are ranked, the first place first: the first thing that is asked, else the first
+    column. What is left over (其他) or counted within another row (其中) has no place."""
+    first = next(iter(_measures_of(said, facts)), "")
+    ranking = [
+        one
+        for one in facts
+        if not one.fact.label.startswith(_PLACELESS)
+        and (not first or (_tells(one, first, said) and _is_change(one) is said.is_change))
+    ]
+    by = [one for one in ranking if one.fact.column == ranking[0].fact.column]
+    return sorted(by, key=lambda one: one.amount, reverse=said.rank > 0)
+
+
+def _of_rank(said: _Said, facts: Sequence[StatedFact]) -> list[StatedFact]:
+    """What is asked of the largest part, the second, …; all that is told of it where nothing else is asked."""
+    ranked, place = _ranked(said, facts), abs(said.rank) - 1
+    if said.falls or len({one.unit for one in ranked}) != 1:
+        return []  # what fell most has the least change
+    if len({one.fact.label for one in ranked}) < max(2, place + 1, len(ranked)):
+        return []
+    if [one.amount for one in ranked].count(ranked[place].amount) > 1:
+        return []  # nobody knows which of the two is meant
+    own = [one for one in facts if one.fact.label == ranked[place].fact.label]
+    measures = _measures_of(said, facts)
+    if not measures:
+        return own
+    each = [[one for one in own if _tells(one, measure, said)] for measure in measures]
+    return [one for some in each for one in some] if all(each) else []
 
 
 def _once(facts: Sequence[StatedFact]) -> list[StatedFact]:
