@@ -128,7 +128,7 @@ def test_questions_and_tables_of_very_many_names_take_no_product_of_both() -> No
     begun = time.process_time()
     assert parts.find(f"{named}的营业收入", (), lambda _: True) == []
     assert len(parts.find("缆绳2999号的营业收入", (), lambda _: True)) == 1
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 20  # slow machines and coverage included
 
 
 HOLDERS = [

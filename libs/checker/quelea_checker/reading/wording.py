@@ -74,7 +74,7 @@ _PAID = re.compile(
     r"|支付|购买|购建|偿还|分配|减[:：])"
 )
 """How the label of a row begins whose amounts go out: their brackets are the bookkeeper's, not the figure's sign."""
-_EITHER_WAY = re.compile(r"\b(?:benefits?|credits?|income|gains?|recover\w*|reversals?|proceeds)\b[^()]*\)")
+_EITHER_WAY = re.compile(r"\b(?:benefits?|credits?|income|gains?|recover\w*|reversals?|proceeds)\b[^()]{0,200}\)")
 """A label that says in brackets what its brackets are: "Provision for (benefit from) taxes", "expense (income)"."""
 _BEFORE = 240
 _BEHIND = 60
