@@ -33,8 +33,12 @@ def test_every_image_is_one_that_make_images_made_and_no_registry_is_asked() -> 
             assert container["imagePullPolicy"] == "Never", name
             seen.add(container["image"])
     assert seen <= made
-    # helm test's pods have the gateway's; the sandbox and evaluations are off.
-    assert {image.partition(":")[0] for image in made - seen} == {"quelea-sandbox", "quelea-evaluation"}
+    # helm test's pods have the gateway's; the sandbox and evaluations are off; an encoder is trained outside the cluster.
+    assert {image.partition(":")[0] for image in made - seen} == {
+        "quelea-sandbox",
+        "quelea-evaluation",
+        "quelea-training",
+    }
     assert any("-test-" in name for name, _ in pods(render(MATRIX["local"])))
 
 
