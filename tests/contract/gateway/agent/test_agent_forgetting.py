@@ -3,6 +3,7 @@
 import asyncio
 import json
 import uuid
+from contextlib import asynccontextmanager
 
 import pytest
 from quelea_gateway.core.agent.runs import kept_sessions
@@ -25,6 +26,19 @@ def reads_then_codes():
         code=[CODE, '```python\nprint("12.36 again")\n```', '```python\nprint("12.36 once more")\n```'],
         answer=json.dumps({"answer": "Its revenue was 12.36 [1].", "missing": []}),
     )
+
+
+@asynccontextmanager
+async def two_gateways():
+    """The parts of one, a client of it, and a client of another one that has the same runs."""
+    shared = {"runs_url": f"memory://runs-{uuid.uuid4().hex}"}
+    async with (
+        agent_standing(reads_then_codes(), **shared) as parts,
+        agent_standing(reads_then_codes(), **shared) as others,
+        client(parts) as web,
+        client(others) as of_other,
+    ):
+        yield parts, web, of_other
 
 
 async def ended(web, **more):
@@ -93,13 +107,7 @@ async def test_what_is_removed_while_a_follow_up_runs_is_not_kept_with_it(what):
 
 async def test_a_run_that_another_gateway_deleted_leaves_no_session(monkeypatch):
     monkeypatch.setattr(kept_sessions, "_LOOK_SECONDS", 0.05)
-    shared = {"runs_url": f"memory://runs-{uuid.uuid4().hex}"}
-    async with (
-        agent_standing(reads_then_codes(), **shared) as parts,
-        agent_standing(reads_then_codes(), **shared) as others,
-        client(parts) as web,
-        client(others) as of_other,
-    ):
+    async with two_gateways() as (parts, web, of_other):
         first = await ended(web)
         (session,) = parts.sandbox.sessions
         assert (await of_other.delete(f"/v1/agent/runs/{first['id']}")).status_code == 204
@@ -108,13 +116,7 @@ async def test_a_run_that_another_gateway_deleted_leaves_no_session(monkeypatch)
 
 
 async def test_a_run_that_another_gateway_deleted_is_not_gone_on_from_through_its_follow_up():
-    shared = {"runs_url": f"memory://runs-{uuid.uuid4().hex}"}
-    async with (
-        agent_standing(reads_then_codes(), **shared) as parts,
-        agent_standing(reads_then_codes(), **shared) as others,
-        client(parts) as web,
-        client(others) as of_other,
-    ):
+    async with two_gateways() as (parts, web, of_other):
         first = await ended(web)
         (session,) = parts.sandbox.sessions
         second = await ended(web, follows=first["id"])

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from quelea_fintext.text import estimate_tokens
 
+from quelea_generator.core.chat.prompt import context_line
 from quelea_generator.core.extractive.answer_text import one_line, period_phrase, row_label, scale_phrase
 from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.extractive.reader import answer
@@ -74,31 +75,39 @@ def cut_evidence(
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0
     quoted = {(one.number, one.start, one.end) for one in first}
-    kept: dict[int, list[Candidate]] = defaultdict(list)
-    said: set[tuple[int, str]] = set()
-    room = tokens
+    kept: tuple[Candidate, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    spent = 0
     for one in sorted(ranked, key=lambda one: _place(one) not in quoted):
         if one.score < least and _place(one) not in quoted:
             break
-        number = one.evidence.number
-        head = (number, _said_above(one))
-        line = write_excerpt(query, one, with_head=head not in said)
-        cost = count_tokens(line) + (0 if number in kept else _cost_of_header(one.evidence, bool(kept)))
-        if cost <= room:
-            room -= cost
-            said.add(head)
-            kept[number].append(one)
-    shown = [item for item in task.evidence if item.number in kept]
-    evidence = tuple(
+        if spent + count_tokens(write_excerpt(query, one, with_head=False)) > tokens:
+            continue
+        more = _show(task, query, (*kept, one))
+        if (cost := sum(map(_cost, more))) <= tokens:
+            kept, evidence, spent = (*kept, one), more, cost
+    return (replace(task, evidence=evidence), kept) if evidence else (task, ())
+
+
+def _show(task: Task, query: Query, lines: Sequence[Candidate]) -> tuple[Evidence, ...]:
+    """The passages that these lines are of, in the task's order, with nothing else in them."""
+    by_passage: dict[int, list[Candidate]] = defaultdict(list)
+    for one in lines:
+        by_passage[one.evidence.number].append(one)
+    shown = [item for item in task.evidence if item.number in by_passage]
+    return tuple(
         replace(
             _after(before, item, query.language),
-            text="\n".join(_lines(query, kept[item.number])),
+            text="\n".join(_lines(query, by_passage[item.number])),
             table_head="",
         )
         for before, item in zip([None, *shown], shown, strict=False)
     )
-    lines = tuple(one for some in kept.values() for one in some)
-    return (replace(task, evidence=evidence), lines) if evidence else (task, ())
+
+
+def _cost(shown: Evidence) -> int:
+    """The tokens of a passage as a prompt writes it."""
+    return count_tokens(context_line(shown, shown.text))
 
 
 def count_tokens(text: str) -> int:
@@ -108,13 +117,6 @@ def count_tokens(text: str) -> int:
 
 def _place(one: Candidate) -> tuple[int, int, int]:
     return one.evidence.number, one.span.start, one.span.end
-
-
-def _cost_of_header(evidence: Evidence, followed: bool) -> int:
-    """Of a further passage about half is said again, and no date; see _after."""
-    if followed:
-        return count_tokens(f"[{evidence.number}] -: ") + count_tokens(evidence.header) // 2
-    return count_tokens(f"[{evidence.number}] {evidence.date}: ({evidence.header})")
 
 
 def _after(before: Evidence | None, one: Evidence, language: str) -> Evidence:
