@@ -26,7 +26,7 @@ from quelea_retriever.core.figures.common_period import missing_periods
 from quelea_retriever.core.figures.figure_search import AskedFigure, FigureSearch, plan_figures
 from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
 from quelea_retriever.core.question.catalogue import Catalogue
-from quelea_retriever.core.question.reading import read_query, settle_subject
+from quelea_retriever.core.question.reading import read_query, settle_period, settle_subject
 from quelea_retriever.core.ranking import language_scales, ranking
 from quelea_retriever.core.ranking.question_view import join_gloss
 from quelea_retriever.core.ranking.ranker import Ranker
@@ -79,6 +79,8 @@ class _Plan:
     """How a question is searched. Groups are document ids; None is every document."""
 
     reading: Reading
+    catalogue: Catalogue
+    """Of the documents that may be searched."""
     language: str
     own: list[tuple[str, ...] | None]
     """With documents in the question's language."""
@@ -208,6 +210,7 @@ class Searcher:
 
         return _Plan(
             reading=reading,
+            catalogue=catalogue,
             language=language,
             own=[group for group in groups if part(group, False) != ()],
             other=[some for group in groups if others and (some := part(group, True)) != ()],
@@ -293,10 +296,11 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
 
 def _rank(question: Question, found: list[Candidate], plan: _Plan, ranker: Ranker) -> tuple[list[Hit], Reading, float]:
     """The best of those that may answer, the reading, and the best cosine of any of them."""
-    reading: Reading = plan.reading
+    reading = plan.reading
     kept: Sequence[Candidate] = found
     if not question.ignore_reading:
-        reading, kept = settle_subject(question.query, reading, found)
+        reading, kept = settle_subject(question.query, plan.reading, found)
+        reading = settle_period(question.query, plan.reading, reading, kept, plan.catalogue, question.as_of)
     hits = ranking.rank(plan.asked, kept, reading, question.k, question.mode, question.plain, ranker, plan.gloss)
     return hits, reading, max((one.cosine for one in kept), default=0.0)
 

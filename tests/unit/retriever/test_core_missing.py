@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.question.catalogue import Catalogue
-from quelea_retriever.core.question.reading import read_query, settle_subject
+from quelea_retriever.core.question.reading import read_query, settle_period, settle_subject
 from support.filings import CATALOGUE, FILINGS, NEWS, TODAY, filing
 
 
@@ -242,6 +242,18 @@ def test_a_product_taken_for_a_company() -> None:
     assert settle(question, candidate("revenue grew 3%", "Zebra")) == (True, ["revenue grew 3%"])
     told = candidate("Nimbus revenue grew 27%", "Zebra")
     assert settle(question, told, candidate("revenue grew 3%", "Zebra")) == (False, ["Nimbus revenue grew 27%"])
+
+
+@pytest.mark.parametrize(("asked", "missing"), [("in Q2 2023", False), ("in Q1 2016", True), ("", False)])
+def test_a_products_period_is_its_companys(asked: str, missing: bool) -> None:
+    question = f"What was Nimbus's revenue growth {asked}?"
+    told = candidate("Nimbus revenue grew 27%", "Zebra")
+    before = read_query(question, CATALOGUE, TODAY)
+    after, kept = settle_subject(question, before, [told])
+    reading = settle_period(question, before, after, kept, CATALOGUE, TODAY)
+    assert (reading.period_missing, bool(reading.notes)) == (missing, missing)
+    others = [told, candidate("Nimbus revenue fell", "Heron")]
+    assert not settle_period(question, before, after, others, CATALOGUE, TODAY).period_missing
 
 
 TABLE = "Total net sales\t81,797\t82,959"

@@ -140,6 +140,29 @@ def settle_subject(
     return replace(reading, company_missing=False, notes=()), kept
 
 
+def settle_period(
+    query: str, asked: Reading, settled: Reading, candidates: Sequence[Candidate], catalogue: Catalogue, as_of: date
+) -> Reading:
+    """Whether the documents cover the period, of a name that turned out to be a product or segment of one company.
+
+    Args:
+        query: The question.
+        asked: Its reading before `settle_subject`.
+        settled: After it.
+        candidates: Those that it kept.
+        catalogue: The documents that may be searched.
+        as_of: The day of the question.
+    """
+    owners = {one.facts.company for one in candidates}
+    if not asked.company_missing or settled.company_missing or len(owners) != 1 or owners == {""}:
+        return settled
+    (owner,) = owners
+    for name in asked.missing_names:
+        query = query.replace(name, owner)
+    of_owner = read_query(query, catalogue, as_of)
+    return replace(settled, period_missing=True, notes=of_owner.notes) if of_owner.period_missing else settled
+
+
 def _without_others(names: Sequence[str], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     naming = [one for one in candidates if _names_one_of(names, one)]
     called = {one.facts.company for one in naming if _is_called(names, one.facts)}
