@@ -297,7 +297,7 @@ def _premise(text: str, rest: Sequence[str], more: Sequence[str], language: str)
 
 
 def plain_words(key: str) -> frozenset[str]:
-    """What questions in Chinese say under that key of `asked.toml`: "frame", "change", "share", "parts"."""
+    """What questions in Chinese say under a key of `asked.toml`, such as "frame" or "parts"."""
     said = LANGUAGES.of(f"asked.{key}").get("zh", ())
     return frozenset(said.split() if isinstance(said, str) else said)
 
