@@ -33,7 +33,7 @@ def test_every_image_is_one_that_make_images_made_and_no_registry_is_asked() -> 
             assert container["imagePullPolicy"] == "Never", name
             seen.add(container["image"])
     assert seen <= made
-    # helm test's pods have the gateway's; the sandbox and evaluations are off; an encoder is trained outside the cluster.
+    # helm test's pods have the gateway's; the sandbox and evaluations are off; training is outside the cluster.
     assert {image.partition(":")[0] for image in made - seen} == {
         "quelea-sandbox",
         "quelea-evaluation",

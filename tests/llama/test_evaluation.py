@@ -99,7 +99,7 @@ def test_two_systems_meet_in_an_arena(product: Stack, tmp_path: Path) -> None:
     }
     bench, arena = tmp_path / "bench.json", tmp_path / "arena"
     bench.write_text(json.dumps({"0_figures": [item]}))
-    shared = ("--bench", bench, "--home", product.home, "--at-once", 1, "--max-tokens", 160, "--json")
+    shared = ("--bench", bench, "--home", product.home, "--at-once", 1, "--max-tokens", 96, "--json")
     for name, system in (("closed", "stack"), ("with-documents", f"quelea@{product.url}")):
         told = evaluate("arena", "talk", arena, "--system", system, "--name", name, *shared)
         assert told["dialogues"] == {"complete": 1}

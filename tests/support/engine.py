@@ -15,7 +15,9 @@ from support.stack import REPOSITORY
 MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
 PYTHON = REPOSITORY / ".engine-vllm/bin/python"
 MODELS = REPOSITORY / ".cache/models"
-START_SECONDS = 300
+START_SECONDS = 600
+LONGEST = 60
+"""Tokens of an answer of the product, at most."""
 
 
 class Engine:

@@ -173,7 +173,7 @@ class Release:
         pod = Pod(name, spec)
         volumes = {one["name"]: one for one in spec.get("volumes", [])} | {key: {"own": True} for key in own}
         group = spec.get("securityContext", {}).get("fsGroup")
-        mounts = {key: self._volume(name, key, volume, group) for key, volume in volumes.items()}
+        mounts = self._mounts(name, volumes, group)
         for number, one in enumerate(spec.get("initContainers", [])):
             container = self._create(pod, what, one, mounts, f"init-{number}")
             container.start()
@@ -255,33 +255,46 @@ class Release:
                 return {k: base64.b64decode(text).decode() for k, text in said.items()} if kind == "Secret" else said
         raise KeyError(f"{kind} {name}")
 
-    def _volume(self, pod: str, name: str, spec: Object, group: int | None) -> str:
-        """A volume of the engine for one of a pod's, with the group that a kubelet gives it; its name."""
-        claim = spec.get("persistentVolumeClaim", {}).get("claimName")
-        key = f"{self._id}-{claim or f'{pod}-{name}'}"
-        if key in self._volumes:
-            return key
-        self._volumes[key] = self._client.volumes.create(key, labels=LABELS)
-        files: dict[str, str] = {}
-        mode = 0
+    def _mounts(self, pod: str, volumes: Mapping[str, Object], group: int | None) -> dict[str, str]:
+        """Volumes of the engine for a pod's, by name; new ones are filled as a kubelet does, all by one container."""
+        mounts: dict[str, str] = {}
+        archives: dict[str, bytes] = {}
+        for name, spec in volumes.items():
+            claim = spec.get("persistentVolumeClaim", {}).get("claimName")
+            key = mounts[name] = f"{self._id}-{claim or f'{pod}-{name}'}"
+            if key not in self._volumes:
+                self._volumes[key] = self._client.volumes.create(key, labels=LABELS)
+                archives[key] = self._content(spec, group or 0)
+        if archives:
+            self._fill(archives, group)
+        return mounts
+
+    def _content(self, spec: Object, group: int) -> bytes:
+        """What a volume holds at first, as a tar."""
         for kind, field, named in (("Secret", "secret", "secretName"), ("ConfigMap", "configMap", "name")):
             if field in spec:
-                files, mode = self._data(kind, spec[field][named]), spec[field]["defaultMode"]
-        made = f"import os; os.chown('/v', 0, {group or 0}); os.chmod('/v', {0o2775 if group else 0o777})"
+                return _archive(self._data(kind, spec[field][named]), spec[field]["defaultMode"], group)
+        return _archive({}, 0, group)
+
+    def _fill(self, archives: Mapping[str, bytes], group: int | None) -> None:
+        """Each volume's content and its group."""
+        places = {key: f"/v{number}" for number, key in enumerate(archives)}
+        mode = 0o2775 if group else 0o777
+        made = f"import os\nfor v in {list(places.values())}: os.chown(v, 0, {group or 0}); os.chmod(v, {mode})"
         helper = self._client.containers.create(
             HELPER,
-            ["-c", made],
+            ["-S", "-c", made],
             entrypoint=["python"],
             user="0:0",
             network_mode="none",
-            volumes={key: {"bind": "/v", "mode": "rw"}},
+            volumes={key: {"bind": place, "mode": "rw"} for key, place in places.items()},
             labels={**LABELS, "release": self._id},
         )
-        helper.put_archive("/v", _archive(files, mode, group or 0))
+        for key, archive in archives.items():
+            helper.put_archive(places[key], archive)
         helper.start()
         assert helper.wait(timeout=60)["StatusCode"] == 0, helper.logs().decode(errors="replace")
         helper.remove()
-        return key
 
 
 def _archive(files: Mapping[str, str], mode: int, group: int) -> bytes:

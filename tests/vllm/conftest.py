@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from support.engine import MODEL, PYTHON, Engine
+from support.engine import LONGEST, MODEL, PYTHON, Engine
 from support.stack import SAMPLES, Stack
 
 
@@ -32,7 +32,7 @@ def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "QUELEA_GENERATOR_HISTORY_TOKENS": "150",
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "16",
         "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
-        "QUELEA_GENERATOR_MAX_TOKENS": "120",  # a core writes some ten a second
+        "QUELEA_GENERATOR_MAX_TOKENS": str(LONGEST),  # a core writes some ten a second
         "QUELEA_GENERATOR_ATTEMPTS": "2",
         # An adapter reads a hundred tokens a second on a core, and other stages want the cores too.
         "QUELEA_GENERATOR_FIRST_STALL_SECONDS": "400",

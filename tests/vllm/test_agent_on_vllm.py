@@ -39,6 +39,7 @@ async def test_runs_on_a_tiny_model_end_cleanly(engine, tmp_path):
                 sandbox=f"127.0.0.1:{servers['sandbox'].port}",
                 market=f"127.0.0.1:{servers['market'].port}",
                 runs_url=str(tmp_path / "runs"),
+                agent_output_tokens=192,  # a tiny model's answers have no end: each is cut here, or at its 512
             ) as stand,
             httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=600) as web,
         ):

@@ -1,4 +1,4 @@
-"""The generator's own parts on a real vLLM: budgets by its tokenizer, turns of tenants, an engine that comes back."""
+"""The generator's own parts on a real vLLM: budgets by its tokenizer, turns of tenants."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
 CONTEXT, ANSWER = 2048, 16
 PATIENCE = {"stall_seconds": 400.0, "queue_wait_seconds": 400.0}
 """Two thousand tokens may take a CPU a minute, when others use it too."""
+FLOOD = 12
+"""Questions of the tenant that asks too many."""
 DAY = date(2024, 6, 1)
 ROW = "Net sales of segment {n}: 81,797 | 82,959 | 90,146 | 1,234.56 | (3.2)% million dollars\n"
 
@@ -91,10 +93,10 @@ async def test_a_flood_of_one_tenant_does_not_starve_another(engine: Any) -> Non
     def waits(tenant: str) -> bool:
         return bool(REGISTRY.get_sample_value("quelea_generator_queue_length", {"lane": tenant}))
 
-    limits = {"max_in_flight_per_engine": 1, "queue_length_per_tenant": 12, "queue_quantum": 300}
+    limits = {"max_in_flight_per_engine": 1, "queue_length_per_tenant": 6, "queue_quantum": 300}
     async with reading(engine, **limits) as reader:
-        flood = [asyncio.create_task(ask(reader, "flood", number)) for number in range(20)]
-        await wait_until_async(lambda: sum(one.done() for one in flood) >= 7, seconds=300, what="the rest is refused")
+        flood = [asyncio.create_task(ask(reader, "flood", number)) for number in range(FLOOD)]
+        await wait_until_async(lambda: sum(one.done() for one in flood) >= 5, seconds=300, what="the rest is refused")
         other = asyncio.create_task(ask(reader, "other", 0))
         await wait_until_async(lambda: waits("other") or other.done(), seconds=300, what="the other one waits")
         before = len(order)
@@ -103,18 +105,6 @@ async def test_a_flood_of_one_tenant_does_not_starve_another(engine: Any) -> Non
     refused = [end for end in ends if end is not None]
     assert refused
     assert all(isinstance(end, Overloaded) and end.retry_after for end in refused)
-    assert order.count("flood") == 20 - len(refused)
+    assert order.count("flood") == FLOOD - len(refused)
     assert order.index("other") <= before + 3  # one in the making, and at most two turns of the flood
     assert order[-1] == "flood"
-
-
-@pytest.mark.slow(reason="a vLLM takes a minute to start on the CPU")
-async def test_an_answer_without_text_survives_a_restart(engine: Any) -> None:
-    async with reading(engine, comeback_seconds=400.0, circuit_seconds=1.0) as reader:
-        engine.kill()
-        asked = asyncio.create_task(answered(reader, task(passages=3)))
-        engine.start()
-        text, finished = await asyncio.wait_for(asked, 600)
-        assert text
-        assert finished.model == MODEL
-    await asyncio.to_thread(engine.until_ready)

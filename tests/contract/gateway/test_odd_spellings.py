@@ -2,7 +2,7 @@
 """Every route and every rpc, with heads, queries and bodies that nobody's client writes: a clear answer, never a fault.
 
 Most of it is refused before a route is chosen, or alike by all. Routes that read it differently get all of it, the others
-a quarter each, in turn: together all of it too.
+an eighth each, in turn: together all of it too.
 What a schema allows and just does not is test_schema.py; here are the bytes themselves, on sockets.
 """
 
@@ -21,7 +21,7 @@ from quelea_gateway import keys
 from quelea_gateway.testing import standing
 
 AT_ONCE = 16
-SHARES = 4
+SHARES = 8
 WHOLE = {
     "/", "/docs", "/healthz", "/mcp", "/metrics", "/v1/ask", "/v1/chat/completions", "/v1/documents", "/v1/evaluations",
     "/v1/jobs/{job_id}/events", "/v1/documents/{document_id}/original", "/v1/documents/{document_id}/pages/{page}",

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from support.evaluation_worker import Worker
 
-EXAMPLES = {GenerationMode.POSITIVE: 8, GenerationMode.NEGATIVE: 8}
+EXAMPLES = {GenerationMode.POSITIVE: 4, GenerationMode.NEGATIVE: 4}
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 
 
@@ -59,5 +59,5 @@ async def stand(tmp_path):
 @pytest.mark.slow(reason="hundreds of made-up requests, some to every operation")
 @pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda mode: mode.value)
 async def test_no_request_breaks_the_gateway(stand, mode):
-    schema = await asyncio.to_thread(schemathesis.openapi.from_url, f"{stand.url}/openapi.json")
+    schema = await asyncio.to_thread(schemathesis.openapi.from_url, f"{stand.url}/openapi.json", timeout=60)
     assert await asyncio.to_thread(probe, schema, mode) > 20

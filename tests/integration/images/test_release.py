@@ -15,8 +15,9 @@ COMPONENTS = ("embedder", "retriever", "search", "worker", "generator", "gateway
 
 @pytest.fixture(scope="module")
 def release(engine: docker.DockerClient) -> Iterator[Release]:
-    # One embedder: the second is the first again, and each takes a gibibyte.
-    one = Release(engine, render(merged(MATRIX["local"], {"services": {"embedder": {"replicas": 1}}})))
+    # One embedder and one generator: the second is the first again, and an embedder takes a gibibyte.
+    once = {"services": {"embedder": {"replicas": 1}, "generator": {"replicas": 1}}}
+    one = Release(engine, render(merged(MATRIX["local"], once)))
     try:
         one.start()
         one.settle(READY_SECONDS)

@@ -25,7 +25,9 @@ except grpc.RpcError as error:
 
 @pytest.fixture(scope="module")
 def release(engine: docker.DockerClient) -> Iterator[Release]:
-    values = {"tls": {"mode": "generated", "stores": True}, "services": {"embedder": {"replicas": 1}}}
+    # One of each: that there may be two is test_release.py's, and both would show the same certificate.
+    once = {name: {"replicas": 1} for name in ("embedder", "generator", "gateway")}
+    values = {"tls": {"mode": "generated", "stores": True}, "services": once}
     one = Release(engine, render(merged(MATRIX["local"], values)))
     try:
         one.start()

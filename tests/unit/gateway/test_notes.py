@@ -212,9 +212,9 @@ def table(*rows: list[str]) -> str:
     "text",
     [
         table([f"c{at}" for at in range(60)], [f"v{at}" for at in range(60)]),
-        table(["a", "b"], ["tall", "word " * 3000 + "c59 v59"]),
-        table(["a", "word " * 3000], ["c59", "v59"]),
-        table([*("a" * 9), "word " * 60], [*("b" * 9), "word " * 500 + "c59 v59"]),
+        table(["a", "b"], ["tall", "word " * 1500 + "c59 v59"]),
+        table(["a", "word " * 1500], ["c59", "v59"]),
+        table([*("a" * 9), "word " * 60], [*("b" * 9), "word " * 120 + "c59 v59"]),  # each page repeats the head
     ],
 )
 def test_a_table_that_is_too_wide_or_too_tall_for_a_page_is_in_the_pdf_whole(text: str) -> None:

@@ -35,7 +35,7 @@ page = st.lists(prose.map(lambda b: [b]) | a_table | heading, min_size=0, max_si
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(page, min_size=1, max_size=3))
 def test_spans_are_exact_complete_and_never_cut(pages: list[list[Block]]) -> None:
     parsed = document(*pages)
@@ -55,7 +55,7 @@ def test_spans_are_exact_complete_and_never_cut(pages: list[list[Block]]) -> Non
                 assert not any(start < cut < end for cut in cuts), p.text[start:end]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(page, min_size=1, max_size=2))
 def test_sizes(pages: list[list[Block]]) -> None:
     for c in chunk(document(*pages)):
