@@ -174,8 +174,9 @@ def test_weights_are_averaged_by_a_share_that_is_chosen_on_development_splits(
     base: Path, pairs: Path, watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained, out, said = tmp_path / "run", tmp_path / "blend", list[str]()
-    recipe = Recipe(tune="full", rate=5e-3, epochs=12, max_tokens=16)
-    running.run(order(base, pairs, trained), recipe, Budget(interval=10, threads=1), lambda _: None)
+    recipe = Recipe(tune="full", rate=5e-3, epochs=12, max_tokens=16, anchor=0.01)
+    anchored = replace(order(base, pairs, trained), anchors=(pairs,))  # the same folder as the pairs
+    running.run(anchored, recipe, Budget(interval=10, threads=1), lambda _: None)
     given = blending.Order(trained, (watched,), base, out, "cpu")
     usual = report.measure
 

@@ -246,7 +246,8 @@ def _training(order: Order) -> tuple[dict[str, Any], list[Path]]:
 def _folders(trained: Path, wanted: Mapping[str, str]) -> list[Path]:
     """Where the pairs lie that the training had, as long as they are the same."""
     data: Mapping[str, str] = read_manifest(trained, TRAINING)["data"]
-    found = [Path(name.removeprefix("pairs ")) for name, one in data.items() if one in wanted.values()]
+    pairs = {name.removeprefix("pairs "): one for name, one in data.items() if name.startswith("pairs ")}
+    found = [Path(name) for name, one in pairs.items() if one in wanted.values()]
     for folder in found:
         if not (folder / PAIRS).is_file() or hash_file(folder / PAIRS) not in wanted.values():
             raise BadInput(
