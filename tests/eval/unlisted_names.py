@@ -7,10 +7,11 @@ are the 200 passages that each of two scores finds, the store's sparse one and T
 words in place of the encoder's. Only counts are printed, of held questions too, unless --show names a set.
 
 "stored" are the analysts' Chinese questions, those in FinGLM's wording, FinGLM's own and DISC's, with the documents of
-their sets, and docugami's in Chinese, whose documents are in English; right is not to be told so. "away" are the same
-without the documents of the company asked about, where right is to be told; "away abroad" without any Chinese document.
-Every fourth of FinGLM's list B is of a company that is not stored; its questions that name none, and DISC's of general knowledge, are
-asked of the same documents, and right is not to be told so.
+their sets, titles of AlphaFin's news and analysts' notes with their texts, and docugami's in Chinese, whose documents
+are in English; right is not to be told so. "away" are the same without the documents of the company asked about, where
+right is to be told; "away abroad" without any Chinese document. Every fourth question of FinGLM's list B is of a
+company that is not stored; those of them that name none, and DISC's of general knowledge, are asked of the same
+documents, and right is not to be told so.
 """
 
 from __future__ import annotations
@@ -145,6 +146,8 @@ def _of_set(name: str, data: Path) -> tuple[Sequence[SourceDocument], list[Asked
             path.write_bytes(made.stdout)
             wording = load(path, data)
         return wording.documents, [Asked(q.text, q.documents) for q in wording.questions]
+    if name in ("titles", "reports"):
+        return _titles(data, named=name == "reports")
     of = SETS[name.removesuffix("-zh")](data)
     if name == "docugami-zh":
         rows = map(json.loads, (HERE / "cross_language.jsonl").read_text("utf-8").splitlines())
@@ -153,9 +156,30 @@ def _of_set(name: str, data: Path) -> tuple[Sequence[SourceDocument], list[Asked
     return of.documents, [Asked(q.text, q.documents) for q in of.questions]
 
 
+def _titles(data: Path, *, named: bool) -> tuple[Sequence[SourceDocument], list[Asked]]:
+    """AlphaFin's news and analysts' notes, asked by their titles, which the stored text has not; of notes it has the
+    name, and the title is asked with it, or without and the news too."""
+    documents, asked = [], []
+    notes: dict[str, set[str]] = {}
+    for kind in ("news", "reports"):
+        for number, row in enumerate(json.loads((data / "alphafin" / f"{kind}.json").read_text("utf-8"))):
+            title = row["summary"].removeprefix("这是以").split("为题目,在20")[0]
+            company, _, rest = title.partition("：") if kind == "reports" else ("", "", title)
+            body = row["content"].split("研报摘要:" if kind == "reports" else "新闻内容如下:")[-1]
+            key = f"{kind}-{number}"
+            if not body.strip():
+                continue
+            documents.append(SourceDocument(key, f"{key}.txt", f"{company}\n\n{body}".strip().encode()))
+            if rest and (kind == "reports" or not named):
+                short = company.split("（")[0]
+                notes.setdefault(short, set()).add(key)
+                asked.append((title if named else rest, short))
+    return documents, [Asked(text, frozenset(notes[short])) for text, short in asked]
+
+
 def _listed(data: Path) -> list[Asked]:
     """FinGLM's list B and DISC's questions of general knowledge."""
-    found = []
+    found: list[Asked] = []
     for line in (data / "finglm" / "B-list-answer.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         names = [str(row["prompt"].get(key, "")) for key in ("ent_name", "ent_short_name")]
@@ -185,7 +209,11 @@ def main() -> None:
     """Print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sets", nargs="+", default=["analysts", "wording", "finglm", "disc", "docugami-zh", "list"])
+    parser.add_argument(
+        "--sets",
+        nargs="+",
+        default=["analysts", "wording", "finglm", "disc", "docugami-zh", "list", "titles", "reports"],
+    )
     parser.add_argument("--show", nargs="*", default=[], help="Sets of which each question is printed.")
     parser.add_argument("--kept", type=Path, default=Path(".quelea/named"), help="Where passages are kept.")
     parser.add_argument("--leave-out", nargs="*", default=[], choices=list(PARTS), help="Parts to measure without.")
@@ -203,7 +231,7 @@ def main() -> None:
         documents, asked = _of_set(name, options.data)
         base = Base(documents, options.kept)
         _count(base, asked, lambda _: frozenset[str](), f"{name}, stored", show)
-        if name == "disc":
+        if name in ("disc", "titles"):
             continue  # of no company
         _count(base, asked, lambda one, of=base: _without_company(of, one.own), f"{name}, away", show)
         chinese = frozenset(facts.id for facts, _ in base.passages if facts.language == "zh")
