@@ -55,6 +55,18 @@ def known_companies() -> tuple[KnownCompany, ...]:
     return tuple(found.values())
 
 
+@cache
+def listed_names() -> dict[str, str]:
+    """Short names, lower case, of the companies of whole exchanges, to codes: every language's listed_companies.txt."""
+    return {name.lower(): code for _, (code, name) in LANGUAGES.rows("listed_companies.txt")}
+
+
+@cache
+def listed_codes() -> dict[str, str]:
+    """The same by code."""
+    return {code: name for name, code in listed_names().items()}
+
+
 def clean(text: str) -> str:
     """NFKC with straight quotes; the case is kept, for capitals tell names from words."""
     return unicodedata.normalize("NFKC", text).replace("’", "'")

@@ -14,11 +14,14 @@ from quelea_fintext.languages import LANGUAGES
 _STEMMER = Stemmer.Stemmer("english")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 CJK = re.compile(f"[{_CJK}]")
+_CHINESE = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(rf"[{_CJK}]+|[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*")
 _LETTERS = re.compile("[A-Za-z]+")
 _ENGLISH_QUESTION = re.compile(
     r"\s*(?:by how|how|what|when|where|which|who|whose|why|did|does|was|were)\s[^？]+\Z", re.IGNORECASE
 )
+_FUNCTION_TAGS = frozenset("cdefmopruy")
+"""Of jieba's dictionary: conjunction, adverb, exclamation, place, numeral, sound, preposition, pronoun, particles."""
 _DIGIT = re.compile(r"\d")
 _LETTERS_ALONE = bytes(byte if chr(byte).isalpha() and byte < 128 else 32 for byte in range(256))
 """For bytes.translate: what is no letter becomes a space."""
@@ -81,6 +84,34 @@ def words(text: str, *, new_words: bool = True) -> list[str]:
         else:
             found.append(piece.replace("’", "'").removesuffix("'s"))
     return found
+
+
+def new_words(text: str) -> list[str]:
+    """What stands in no dictionary and is written like a word, in order: 安靠智电 in 安靠智电面临哪些风险.
+
+    Chinese characters that jieba's model joins and its dictionary does not, neighbours as one, as often as they come.
+    Particles, pronouns and the like at an end belong to the sentence (对安靠智电); with one inside it is no word.
+    """
+    found: list[str] = []
+    for piece in _CHINESE.findall(normalise(text)):
+        known, run = set(rjieba.cut(piece, False)), ""
+        for word in (*rjieba.cut(piece, True), ""):
+            if len(word) > 1 and word not in known:
+                run += word
+                continue
+            while run and _is_function_word(run[0]):
+                run = run[1:]
+            while run and _is_function_word(run[-1]):
+                run = run[:-1]
+            if len(run) > 1 and not any(map(_is_function_word, run)):
+                found.append(run)
+            run = ""
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def _is_function_word(character: str) -> bool:
+    return rjieba.tag(character, False)[0][1][:1] in _FUNCTION_TAGS
 
 
 def terms(text: str) -> list[str]:

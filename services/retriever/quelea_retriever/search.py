@@ -161,6 +161,8 @@ class Searcher:
             figures, stating = await self._find_figures(snapshot, plan)
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan, ranker)
+        if reading.company_missing:  # which is known only now: anybody's figures were looked for
+            figures, stating = [], {}
         if figures:  # whatever the filing is called by which the question names its period, it is there
             reading = reading.noting(*missing_periods(plan.figures, figures)) if plan.figures else reading
             reading = replace(reading, period_missing=False, period_newer=False)

@@ -108,3 +108,15 @@ async def test_parts_are_listed_where_their_kind_of_table_is_named(service):
     assert await figures(service, statements=["breakdown"]) == [("700", document_id("first"))]
     with pytest.raises(InvalidInput, match="breakdown"):
         await figures(service, statements=["ledger"])
+
+
+@pytest.mark.parametrize(("asked", "said"), [("What was revenue?", ["900"]), ("What was the revenue of 瑞靠智电?", [])])
+async def test_figures_of_the_one_company_are_nobody_elses(service, asked, said):
+    period = common_pb2.FiscalPeriod(label="FY2021", fiscal_year=2021, end_date="2021-12-31")
+    request = filing("first", "900", year=2021, company="东山电缆", language="zh", period=period)
+    (fact,) = request.passages[0].facts
+    fact.period_start, fact.period_end = "2021-01-01", "2021-12-31"
+    await unary(service.stub.Upsert(request))
+    found = await unary(service.stub.Search(pb.SearchRequest(query=asked, k=1)))
+    assert [operand.fact.value for figure in found.figures for operand in figure.operands] == said
+    assert found.reading.company_missing == (not said)

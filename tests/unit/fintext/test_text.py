@@ -5,13 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_fintext.dates import find_dates, parse_iso
-from quelea_fintext.text import STOP_WORDS, estimate_tokens, language_of, stem, terms, words
+from quelea_fintext.text import STOP_WORDS, estimate_tokens, language_of, new_words, stem, terms, words
 
 
 def test_words_of_both_languages() -> None:
     assert words("Apple’s net sales: $81,797 million") == ["apple", "net", "sales", "81797", "million"]
     assert "营业" in words("２０２３年营业收入") or "营业收入" in words("２０２３年营业收入")
     assert words("２０２３")[0] == "2023"
+
+
+def test_words_that_no_dictionary_has() -> None:
+    assert new_words("安靠智电面临哪些风险？") == ["安靠智电"]
+    assert new_words("会计师对安靠智电和黄晓颖说了什么") == ["安靠智电", "黄晓颖"]
+    assert new_words("这一政策对市场有何影响，规模多大？") == []  # pronouns, numerals
+    assert new_words("What risks does 安靠智电 face in 2023?") == ["安靠智电"]
 
 
 def test_terms_of_figures_are_their_digits() -> None:

@@ -7,6 +7,7 @@ from datetime import date
 from random import Random
 
 import pytest
+from quelea_fintext.notices import NoteReason
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.question.catalogue import Catalogue
 from quelea_retriever.core.question.reading import read_query, settle_period, settle_subject
@@ -292,6 +293,80 @@ def test_a_document_that_names_its_company_oddly_is_still_its_own(question: str)
     table = candidate(TABLE, "Castrix<b>", document="odd")
     other = candidate("Total net sales\t5\t6", "Zebra", document="filing")
     assert settle(question, other, table) == (False, [TABLE])
+
+
+REPORT = candidate("主要风险：原材料价格波动、应收账款回收", "四方科技", "report", language="zh")
+RISKS = candidate("Risk factors: competition, use of AI", "HubSpot", "10-K", language="en")
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("安靠智电面临哪些风险？", "安靠智电"),  # of the list
+        ("请介绍海翔药业", "海翔药业"),
+        ("What risks does 安靠智电 face?", "安靠智电"),
+        ("瑞靠智电面临哪些风险？", "瑞靠智电"),  # of no list
+        ("会计师对瑞靠智电出具了什么意见？", "瑞靠智电"),
+        ("What risks does 瑞靠智电 face?", "瑞靠智电"),
+    ],
+)
+def test_a_chinese_name_that_nothing_stored_holds(question: str, name: str) -> None:
+    reading, _ = settle_subject(question, read_query(question, CATALOGUE, TODAY), [RISKS, REPORT])
+    assert reading.company_missing
+    assert reading.companies == reading.missing_names == (name,)
+    assert [(note.reason, note.companies) for note in reading.notes] == [(NoteReason.COMPANY_NOT_STORED, (name,))]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        candidate("瑞靠智电今日发布公告", document="note", language="zh"),
+        candidate("靠智与客户签约", "四方科技", "report 2", language="zh"),  # where the word ends is a guess
+        candidate("瑞士可靠的智能电网", document="full", language="zh"),  # which it may abbreviate
+        candidate("公告", document="titled", title="瑞靠智电：年度报告", language="zh"),
+    ],
+)
+def test_a_chinese_name_that_something_stored_holds(held: Candidate) -> None:
+    assert not settle("瑞靠智电面临哪些风险？", RISKS, REPORT, held)[0]
+
+
+def test_of_a_chinese_name_that_only_news_hold_others_figures_are_no_evidence() -> None:
+    news = candidate("瑞靠智电今日发布公告", document="note", language="zh")
+    assert settle("瑞靠智电面临哪些风险？", RISKS, REPORT, news) == (False, [news.passage.text])
+
+
+def test_documents_in_another_language_write_a_name_otherwise() -> None:
+    assert settle("瑞靠智电面临哪些风险？", RISKS) == (False, [RISKS.passage.text])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "这一政策对市场有何影响？",
+        "净推荐值是多少？",
+        "麒麟电池的收入是多少？",  # both are words
+        "期权卖出开仓是什么？",  # of two letters
+        "瑞靠智電面臨哪些風險？",  # traditional letters, of which the dictionary has few
+        "太阳能行业有哪些风险？",  # companies are called so too
+        "出版传媒行业有哪些风险？",
+        "盐田港的吞吐量是多少？",
+    ],
+)
+def test_chinese_words_that_are_no_missing_name(question: str) -> None:
+    assert not settle(question, RISKS, REPORT)[0]
+
+
+def test_full_width_letters_are_read_as_usual() -> None:
+    assert read_query("ＴＣＬ科技面临哪些风险？", CATALOGUE, TODAY).companies == ("TCL科技",)
+
+
+def test_the_list_of_companies_names_a_stored_one_by_its_code() -> None:
+    report = filing("江苏某某输电工程股份有限公司", "300617", "FY2019", "2019-12-31", form="年度报告")
+    reading = read_query("安靠智电面临哪些风险？", Catalogue.build([report]), TODAY)
+    assert not reading.company_missing
+    assert reading.document_ids == (report.id,)
+    foreign = filing("Hanyang Cable", "300617", "FY2019", "2019-12-31", form="10-K")
+    assert read_query("安靠智电面临哪些风险？", Catalogue.build([foreign]), TODAY).company_missing
 
 
 @pytest.mark.parametrize(

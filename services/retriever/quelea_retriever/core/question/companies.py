@@ -14,6 +14,7 @@ from quelea_fintext.company_names import (
     NOT_TICKERS,
     KnownCompany,
     known_companies,
+    listed_codes,
     short_forms,
 )
 from quelea_fintext.text import CJK, language_of, words
@@ -96,6 +97,8 @@ class NameBook:
             for form in short_forms(name):
                 if len(form) >= 2:
                     self._names.setdefault(form, key)
+        if CJK.search(company) and (short := listed_codes().get(ticker)):  # other countries' codes are numbers too
+            self._names.setdefault(short, key)
         if ticker:
             self._tickers[ticker] = key
 
@@ -128,7 +131,7 @@ class NameBook:
         return list(first.values())
 
     def _find_chinese(self, query: str) -> Iterator[Mention]:
-        edges = _word_edges(query) if CJK.search(query) else frozenset()
+        edges = word_edges(query) if CJK.search(query) else frozenset()
         for match in self._chinese.finditer(query.lower()):
             start, end = match.span()
             if end - start < 4 and not (start in edges and end in edges):
@@ -194,7 +197,7 @@ class NameBook:
         return key if not word.isdigit() else None
 
 
-def _word_edges(query: str) -> frozenset[int]:
+def word_edges(query: str) -> frozenset[int]:
     """The offsets at which a word may begin or end: names are in no dictionary, so 奈飞近 is no word."""
     lower, at, edges = query.lower(), 0, {0, len(query)}
     for word in words(query, new_words=False):

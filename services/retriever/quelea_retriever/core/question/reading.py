@@ -32,7 +32,7 @@ from quelea_retriever.core.question.horizon import Horizon, first_day, names_new
 from quelea_retriever.core.question.periods import Ask
 from quelea_retriever.core.question.relative_periods import Periods
 from quelea_retriever.core.question.time_intent import NEWEST_OF_EACH, TimeIntent, read_time_intent
-from quelea_retriever.core.question.unknown_companies import strange_names, unknown_names
+from quelea_retriever.core.question.unknown_companies import may_speak_of, new_names, strange_names, unknown_names
 
 MAX_GROUPS = 12
 """At most so many filings are retrieved one by one; a longer history is searched from its newest part."""
@@ -115,11 +115,14 @@ def settle_subject(
     found speaks of the company, and with it go the passages that do not: a document of no company (news) that names it
     is about it as far as anyone can tell, and a name that only looks like a company's (its missing_names are written as
     in the question) may be a product or segment of a stored one. A word that is merely written as a name is somebody's
-    when documents of no company name it and no company's do, or when a stored company's name begins with it.
+    when documents of no company name it and no company's do, or when a stored company's name begins with it. Chinese
+    has no capitals: there a word of no dictionary is a name, and one that nothing in Chinese holds is nobody's here.
 
     To be called with the candidates of the search, before the reading is answered.
     """
     if not reading.companies:
+        if strangers := new_names(clean(query[:4000])):
+            return _of_new_names(reading, strangers, candidates)
         return reading, _without_others(strange_names(query), candidates)
     if not reading.company_missing:
         return reading, candidates
@@ -204,6 +207,28 @@ def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[
         asks_latest=intent.now,
         missing_names=tuple(names),
     )
+
+
+def _of_new_names(
+    reading: Reading, names: Sequence[str], candidates: Sequence[Candidate]
+) -> tuple[Reading, Sequence[Candidate]]:
+    if not any(one.facts.language == "zh" for one in candidates):
+        return reading, candidates  # other languages write the names otherwise
+    naming = [one for one in candidates if any(may_speak_of(_said_of(one), name) for name in names)]
+    if any(one.facts.company for one in naming):
+        return reading, candidates
+    if naming:
+        return reading, [one for one in candidates if not one.facts.company]
+    missing = replace(
+        reading,
+        companies=tuple(names),
+        groups=(),
+        text=", ".join(names),
+        notes=(Note(NoteReason.COMPANY_NOT_STORED, companies=tuple(names)),),
+        company_missing=True,
+        missing_names=tuple(names),
+    )
+    return missing, candidates
 
 
 def _without_company(catalogue: Catalogue, asks: Sequence[Ask], intent: TimeIntent) -> Reading:
