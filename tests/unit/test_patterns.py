@@ -105,4 +105,5 @@ def test_every_pattern_takes_linear_time() -> None:
     [r"(?:a+)+b", r"\s+$", r"(\w+),", r"\bfrom\b.*\bto\b", r"^(?P<part>.+?) and (?P<whole>.+?) combined\b", r"x*x*y"],
 )
 def test_patterns_that_take_more_are_found(pattern: str) -> None:
-    assert worst(Found(re.compile(pattern), "here"))
+    one = Found(re.compile(pattern), "here")
+    assert any(worst(one) for _ in range(3))  # a busy machine may make the short text slow as well
