@@ -361,12 +361,13 @@ def test_full_width_letters_are_read_as_usual() -> None:
 
 
 def test_the_list_of_companies_names_a_stored_one_by_its_code() -> None:
-    report = filing("江苏某某输电工程股份有限公司", "300617", "FY2019", "2019-12-31", form="年度报告")
+    report = filing("江苏安靠智能输电工程科技股份有限公司", "300617", "FY2019", "2019-12-31", form="年度报告")
     reading = read_query("安靠智电面临哪些风险？", Catalogue.build([report]), TODAY)
     assert not reading.company_missing
     assert reading.document_ids == (report.id,)
-    foreign = filing("Hanyang Cable", "300617", "FY2019", "2019-12-31", form="10-K")
-    assert read_query("安靠智电面临哪些风险？", Catalogue.build([foreign]), TODAY).company_missing
+    for other in ("Hanyang Cable", "某某优势增长混合"):  # codes of other countries and of funds are numbers too
+        own = filing(other, "300617", "FY2019", "2019-12-31", form="10-K")
+        assert read_query("安靠智电面临哪些风险？", Catalogue.build([own]), TODAY).company_missing
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from quelea_fintext.company_names import (
     HOMONYMS,
     NOT_TICKERS,
     KnownCompany,
+    clean,
     known_companies,
     listed_codes,
     short_forms,
@@ -97,7 +98,8 @@ class NameBook:
             for form in short_forms(name):
                 if len(form) >= 2:
                     self._names.setdefault(form, key)
-        if CJK.search(company) and (short := listed_codes().get(ticker)):  # other countries' codes are numbers too
+        short = listed_codes().get(ticker)
+        if short and any(_abbreviates(short, name) for name in (company, *aliases)):  # funds have the same codes
             self._names.setdefault(short, key)
         if ticker:
             self._tickers[ticker] = key
@@ -195,6 +197,12 @@ class NameBook:
         if word in NOT_TICKERS or len(word) == 1 or (len(word) == 2 and key not in self.stored):
             return None
         return key if not word.isdigit() else None
+
+
+def _abbreviates(short: str, name: str) -> bool:
+    """Whether the name has the letters of its short form in order: 安靠智电, 江苏安靠智能输电工程科技股份有限公司."""
+    letters = iter(clean(name).lower())
+    return all(letter in letters for letter in short)
 
 
 def word_edges(query: str) -> frozenset[int]:
