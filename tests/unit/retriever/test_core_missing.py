@@ -335,6 +335,18 @@ def test_of_a_chinese_name_that_only_news_hold_others_figures_are_no_evidence() 
     assert settle("瑞靠智电面临哪些风险？", RISKS, REPORT, news) == (False, [news.passage.text])
 
 
+@pytest.mark.parametrize("year", ["2021", "2010"])
+def test_the_one_stored_company_is_not_taken_for_another(year: str) -> None:
+    catalogue = Catalogue.build([filing("四方科技", "603339", "FY2021", "2021-12-31", form="年度报告")])
+    question = f"瑞靠智电在{year}年遇到哪些困难？"
+    before = read_query(question, catalogue, TODAY)
+    assert before.companies == ("四方科技",)  # of periods, whoever is asked about
+    reading, _ = settle_subject(question, before, [REPORT])
+    assert (reading.companies, reading.company_missing, reading.period_missing) == (("瑞靠智电",), True, False)
+    customer = candidate("客户：瑞靠智电", "四方科技", "report", language="zh")
+    assert settle_subject(question, before, [REPORT, customer]) == (before, [REPORT, customer])
+
+
 def test_documents_in_another_language_write_a_name_otherwise() -> None:
     assert settle("瑞靠智电面临哪些风险？", RISKS) == (False, [RISKS.passage.text])
 

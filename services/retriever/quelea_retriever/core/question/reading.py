@@ -120,9 +120,9 @@ def settle_subject(
 
     To be called with the candidates of the search, before the reading is answered.
     """
+    if not reading.mentions and not reading.company_missing and (strangers := new_names(clean(query[:4000]))):
+        return _of_new_names(reading, strangers, candidates)
     if not reading.companies:
-        if strangers := new_names(clean(query[:4000])):
-            return _of_new_names(reading, strangers, candidates)
         return reading, _without_others(strange_names(query), candidates)
     if not reading.company_missing:
         return reading, candidates
@@ -226,6 +226,8 @@ def _of_new_names(
         text=", ".join(names),
         notes=(Note(NoteReason.COMPANY_NOT_STORED, companies=tuple(names)),),
         company_missing=True,
+        period_missing=False,
+        period_newer=False,
         missing_names=tuple(names),
     )
     return missing, candidates
