@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 from quelea_generator.core.chat.excerpts import count_tokens, excerpt
+from quelea_generator.core.chat.prompt import context_line
 from quelea_generator.core.model import Decline, Evidence, Task
 
 HEAD = "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\n"
@@ -142,3 +143,10 @@ def test_a_row_whose_columns_are_unclear_has_the_head_though_another_rows_were_c
 
 def test_each_digit_counts_as_small_models_read_it() -> None:
     assert count_tokens("Operating income") == count_tokens("Operating income 12345") - 5
+
+
+@pytest.mark.parametrize("tokens", [120, 180, 240, 300])
+def test_what_stands_before_the_lines_needs_room_as_well(tokens: int) -> None:
+    notes = [replace(PROSE, number=n, header=f"Depot {n} · {PROSE.header}") for n in range(1, 9)]
+    found = ask("Why did operating income fall?", *notes, tokens=tokens)
+    assert 0 < sum(count_tokens(context_line(one, one.text)) for one in found) <= tokens
