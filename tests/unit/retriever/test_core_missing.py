@@ -368,6 +368,13 @@ def test_chinese_words_that_are_no_missing_name(question: str) -> None:
     assert not settle(question, RISKS, REPORT)[0]
 
 
+def test_of_a_pasted_page_the_first_names_are_looked_for() -> None:
+    question = "、".join(f"瑞{one}智电" for one in "靠翔泓康达远盛隆泰恒宏丰") + "面临哪些风险？"
+    reading, _ = settle_subject(question, read_query(question, CATALOGUE, TODAY), [REPORT])
+    assert reading.company_missing
+    assert 1 < len(reading.companies) <= 8
+
+
 def test_full_width_letters_are_read_as_usual() -> None:
     assert read_query("ＴＣＬ科技面临哪些风险？", CATALOGUE, TODAY).companies == ("TCL科技",)
 

@@ -24,6 +24,8 @@ _UNSPACED_LEGAL = re.compile(r"(?P<name>[\u4e00-\u9fffA-Za-z0-9（）()]{2,24}?(
 _UNLISTED = LANGUAGES.grouped("companies.unlisted")
 _LEAST = 3
 """Letters of a name."""
+_MOST = 8
+"""Names of one question: each is looked for in every candidate, and a pasted page has hundreds."""
 _APART = 5
 """So near are the letters of what is abbreviated."""
 _LONGEST = 6
@@ -57,6 +59,8 @@ def unknown_names(query: str) -> list[str]:
 def new_names(query: str) -> list[str]:
     """Chinese words of a question that no dictionary has, which is how names are told: Chinese has no capitals.
 
+    The first few, each once.
+
     Not those of two letters, of which most are no word at all, nor terms of the glossary. Traditional letters are left
     alone: jieba's dictionary has few of them.
     """
@@ -65,7 +69,7 @@ def new_names(query: str) -> list[str]:
     if not names or not all(letter == " " or letter.encode("gb2312", "ignore") for letter in chinese):
         return []
     _, unknown = known_phrases(chinese)
-    return [name for name in names if name in unknown]
+    return [name for name in names if name in unknown][:_MOST]
 
 
 def may_speak_of(text: str, name: str) -> bool:
