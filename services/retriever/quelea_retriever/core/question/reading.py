@@ -116,7 +116,8 @@ def settle_subject(
     is about it as far as anyone can tell, and a name that only looks like a company's (its missing_names are written as
     in the question) may be a product or segment of a stored one. A word that is merely written as a name is somebody's
     when documents of no company name it and no company's do, or when a stored company's name begins with it. Chinese
-    has no capitals: there a word of no dictionary is a name, and one that nothing in Chinese holds is nobody's here.
+    has no capitals: there a word of no dictionary is a name, and nobody's here that nothing found holds, where all
+    companies' documents that were found are Chinese.
 
     To be called with the candidates of the search, before the reading is answered.
     """
@@ -212,7 +213,8 @@ def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[
 def _of_new_names(
     reading: Reading, names: Sequence[str], candidates: Sequence[Candidate]
 ) -> tuple[Reading, Sequence[Candidate]]:
-    if not any(one.facts.language == "zh" for one in candidates):
+    companies = [one.facts.language for one in candidates if one.facts.company]
+    if any(one not in ("", "zh") for one in companies) or not any(one.facts.language == "zh" for one in candidates):
         return reading, candidates  # other languages write the names otherwise
     naming = [one for one in candidates if any(may_speak_of(_said_of(one), name) for name in names)]
     if any(one.facts.company for one in naming):
