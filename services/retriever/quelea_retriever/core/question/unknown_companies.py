@@ -59,10 +59,8 @@ def unknown_names(query: str) -> list[str]:
 def new_names(query: str) -> list[str]:
     """Chinese words of a question that no dictionary has, which is how names are told: Chinese has no capitals.
 
-    The first few, each once.
-
-    Not those of two letters, of which most are no word at all, nor terms of the glossary. Traditional letters are left
-    alone: jieba's dictionary has few of them.
+    The first few of them. Not those of two letters, of which most are no word at all, nor terms of the glossary.
+    Traditional letters are left alone: jieba's dictionary has few of them.
     """
     chinese = "".join(letter if CJK.match(letter) else " " for letter in query)
     names = [name for name in dict.fromkeys(new_words(chinese)) if len(name) >= _LEAST]
@@ -107,6 +105,8 @@ def strange_names(query: str) -> list[str]:
 
 def _listed(query: str) -> list[str]:
     """Names of listed companies, the longest at each place; a short one only where a word may begin and end."""
+    if not CJK.search(query):
+        return []
     names, low, edges = listed_names(), lower(query), word_edges(query)
     found, at = [], 0
     while at < len(low):
