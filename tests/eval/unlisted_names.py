@@ -57,6 +57,7 @@ PARTS: dict[str, tuple[Any, str, Any]] = {
     "patterns": (unknown_companies, "find_all", lambda *_: ()),
 }
 """What is left out by a name: the list of companies, words of no dictionary, patterns of what stands behind a name."""
+NAMES = ["analysts", "wording", "finglm", "disc", "docugami-zh", "list", "titles", "reports"]
 
 
 @dataclass(frozen=True)
@@ -209,11 +210,7 @@ def main() -> None:
     """Print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument(
-        "--sets",
-        nargs="+",
-        default=["analysts", "wording", "finglm", "disc", "docugami-zh", "list", "titles", "reports"],
-    )
+    parser.add_argument("--sets", nargs="+", default=NAMES, choices=NAMES, help="All where none is named.")
     parser.add_argument("--show", nargs="*", default=[], help="Sets of which each question is printed.")
     parser.add_argument("--kept", type=Path, default=Path(".quelea/named"), help="Where passages are kept.")
     parser.add_argument("--leave-out", nargs="*", default=[], choices=list(PARTS), help="Parts to measure without.")
