@@ -27,8 +27,9 @@ from processes import HERE, busy, get, process, until
 from quelea_kit.testing import free_port
 
 sys.path.insert(0, str(HERE.parent))
-from support.engine import MODEL, Engine  # tests/ is on the path from here on
+from support.engine import Engine  # tests/ is on the path from here on
 
+MODEL = "smollm2-135m-instruct"
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023? Answer number {}."
 TOKENS = 64
 LEAST_RATIO, MOST_ADDED_MS = 0.95, 15.0
@@ -216,7 +217,7 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-engine-")))
         log, port_file = folder / "log", folder / "mocks.json"
-        engine = Engine(folder / "engine.log")
+        engine = Engine(folder / "engine.log", MODEL)
         engine.start()
         stack.callback(engine.kill)
         mocks = [sys.executable, str(HERE / "mocks.py"), str(port_file), "0", "0", "0", "1"]

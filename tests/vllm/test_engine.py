@@ -28,7 +28,7 @@ def test_an_adapter_is_chosen_by_model_name(engine: Any) -> None:
 def test_structured_output_follows_its_schema(engine: Any) -> None:
     schema = {
         "type": "object",
-        "properties": {"action": {"enum": ["search", "finish"]}, "step": {"type": "integer"}},
+        "properties": {"action": {"enum": ["search", "finish"]}, "step": {"enum": [1, 2, 3]}},
         "required": ["action", "step"],
         "additionalProperties": False,
     }
@@ -36,7 +36,7 @@ def test_structured_output_follows_its_schema(engine: Any) -> None:
     answer = json.loads(_chat(engine, MODEL, "What next?", max_tokens=60, response_format=wanted))
     assert set(answer) == {"action", "step"}
     assert answer["action"] in ("search", "finish")
-    assert isinstance(answer["step"], int)
+    assert answer["step"] in (1, 2, 3)
 
 
 def test_it_counts_tokens_with_the_models_own_tokenizer(engine: Any) -> None:

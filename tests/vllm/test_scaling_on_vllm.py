@@ -23,7 +23,7 @@ def prometheus(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def test_the_query_counts_answers_that_wait_or_are_written(engine: Engine, prometheus: Prometheus) -> None:
     query = queries()["engine"]
-    body = {"model": MODEL, "messages": [{"role": "user", "content": "Count to 90."}], "max_tokens": 90}
+    body = {"model": MODEL, "messages": [{"role": "user", "content": "Count to 300."}], "max_tokens": 300}
 
     def write() -> None:
         engine.http.post("/v1/chat/completions", json={**body, "ignore_eos": True}).raise_for_status()

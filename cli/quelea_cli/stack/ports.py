@@ -8,6 +8,9 @@ import socket
 from quelea_cli.errors import CliError
 
 _LOWEST, _HIGHEST = 20_000, 32_000  # below the range from which the system takes ports for outgoing connections
+_claims: list[socket.socket] = []
+"""Until this process ends: UDP sockets of the numbers that it has chosen. Services take a while before they listen, and
+another stack that starts meanwhile sees by these that the numbers are taken."""
 
 
 def is_free(host: str, port: int) -> bool:
@@ -22,13 +25,25 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
+def _claim(host: str, port: int) -> bool:
+    """Whether no other stack has chosen it; none will as long as this process lives."""
+    one = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        one.bind((host, port))
+    except OSError:
+        one.close()
+        return False
+    _claims.append(one)
+    return True
+
+
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Different ports on which nobody listens."""
+    """Different ports on which nobody listens, and which no other stack has chosen."""
     source = random.SystemRandom()
     found: list[int] = []
     for _ in range(1000):
         port = source.randrange(_LOWEST, _HIGHEST)
-        if port not in found and is_free(host, port):
+        if is_free(host, port) and _claim(host, port):
             found.append(port)
             if len(found) == count:
                 return found

@@ -21,12 +21,13 @@ _given: set[int] = set()
 def free_port() -> int:
     """A TCP port on loopback that nobody listens on now, never the same twice.
 
-    Below those that Linux gives to outgoing connections and to servers on port 0 (32768 on), so that none of
-    them takes it before it is listened on. Each of pytest's workers side by side has ports of its own.
+    Below those that `quelea up` takes (20000 on), and those that Linux gives to outgoing connections and to servers on
+    port 0 (32768 on), so that none of them takes it before it is listened on. Each of pytest's workers side by side has
+    ports of its own.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    for port in random.SystemRandom().sample(range(15_000 + worker, 32_000, workers), 1000):
+    for port in random.SystemRandom().sample(range(5_000 + worker, 20_000, workers), 1000):
         if port in _given:
             continue
         with socket.socket() as s, contextlib.suppress(OSError):

