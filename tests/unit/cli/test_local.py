@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import random
 import socket
 import stat
 import tarfile
@@ -290,6 +291,14 @@ def test_addresses() -> None:
     first, second = free_ports(2)
     assert first != second
     assert is_free("127.0.0.1", first)
+
+
+def test_a_port_that_another_stack_has_chosen_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = free_ports(2)  # claimed by this process; nobody listens there yet
+    (third,) = free_ports(1)
+    numbers = iter([first, second, third, 0])
+    monkeypatch.setattr(random.SystemRandom, "randrange", lambda *_: next(numbers))
+    assert free_ports(1) == [0]
 
 
 def test_log_files_are_bounded_and_the_terminal_gets_prefixed_readable_lines(
