@@ -18,7 +18,10 @@ _LOADED = "import importlib, json, sys; importlib.import_module(sys.argv[1]); pr
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("quelea_gateway.__main__", {"mcp", "mcp_types"}),
+        (
+            "quelea_gateway.__main__",
+            {"mcp", "mcp_types", "openpyxl", "docx", "reportlab", "nbformat", "authlib", "joserfc"},
+        ),
     ],
 )
 def test_a_start_loads_no_library_that_only_some_calls_use(module: str, unwanted: set[str]) -> None:
