@@ -22,6 +22,7 @@ _LOADED = "import importlib, json, sys; importlib.import_module(sys.argv[1]); pr
             "quelea_gateway.__main__",
             {"mcp", "mcp_types", "openpyxl", "docx", "reportlab", "nbformat", "authlib", "joserfc"},
         ),
+        ("quelea_generator.__main__", {"openai", "aiohttp"}),
     ],
 )
 def test_a_start_loads_no_library_that_only_some_calls_use(module: str, unwanted: set[str]) -> None:
