@@ -11,18 +11,21 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from quelea_kit.errors import InvalidInput, Unauthenticated, Unavailable
 from redis.asyncio import Redis
 
-from quelea_gateway.adapters.callers.openid import OpenIdProvider, is_token
 from quelea_gateway.adapters.callers.sessions import MemoryStore, RedisStore, Session, Sessions
 from quelea_gateway.adapters.callers.shared_limits import Bound
 from quelea_gateway.core.callers.access import Principal
+from quelea_gateway.core.callers.sign_in import is_token
 from quelea_gateway.core.callers.sign_in import read as read_sign_in
 from quelea_gateway.keys import KeyRing
 from quelea_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from quelea_gateway.adapters.callers.openid import OpenIdProvider
 
 _MOST_KEYS = 10_000
 RENEW_SECONDS = 1.0
@@ -93,6 +96,8 @@ class Access:
         self.openid: OpenIdProvider | None = None
         self.sessions: Sessions | None = None
         if settings.openid_file:
+            from quelea_gateway.adapters.callers.openid import OpenIdProvider  # noqa: PLC0415  # few sign in: slow import
+
             sign_in = read_sign_in(Path(settings.openid_file))
             self.openid = OpenIdProvider(sign_in)
             if sign_in.login is not None:

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
 
-from quelea_gateway.adapters.exports.notebook import notebook
-from quelea_gateway.adapters.exports.spreadsheet import XLSX, answer_workbook
+from quelea_gateway.adapters import exports as writers
 from quelea_gateway.core.agent.files import BUNDLE, code_name
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.runs.manager import Manager
 from quelea_gateway.core.answers.export import Link, heading, markdown
 from quelea_gateway.core.answers.note import note
 
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PICTURES = {"image/png", "image/jpeg"}
 _MOST_PICTURES = 20
 AnswerFormat = Literal["markdown", "xlsx", "docx", "pdf"]
@@ -40,15 +40,13 @@ async def export_run(manager: Manager, run: Run, name: str) -> bytes:
     for one in [one for one in run.artifacts if one.media_type in PICTURES][:_MOST_PICTURES]:
         with contextlib.suppress(NotFound):
             pictures[one.name] = await manager.artifact(run.tenant, run.id, one.name)
-    make = _write_report if name == "report.pdf" else notebook
-    return await asyncio.to_thread(make, run, events, pictures)
+    return await asyncio.to_thread(_write_run, run, events, pictures, name)
 
 
-def _write_report(run: Run, events: Sequence[Event], pictures: Mapping[str, bytes]) -> bytes:
-    # What writes PDF and DOCX is 40 MB of memory in every gateway, and half a second of its start.
-    from quelea_gateway.adapters.exports.report import report  # noqa: PLC0415  # as said
-
-    return report(run, events, pictures)
+def _write_run(run: Run, events: Sequence[Event], pictures: Mapping[str, bytes], name: str) -> bytes:
+    if name == "report.pdf":
+        return writers.report.report(run, events, pictures)
+    return writers.notebook.notebook(run, events, pictures)
 
 
 async def archive_run(manager: Manager, run: Run) -> bytes:
@@ -122,15 +120,14 @@ def _made(turns: Sequence[tuple[str, Mapping[str, Any]]], link: Link, wanted: An
     notes = [note(question, answer, link) for question, answer in turns]
     if wanted == "xlsx":
         figures = [answer.get("figures") or [] for _, answer in turns]
-        return answer_workbook(list(zip(notes, figures, strict=True)), link)
+        return writers.spreadsheet.answer_workbook(list(zip(notes, figures, strict=True)), link)
+    if wanted == "docx":
+        return writers.note_docx.note_docx(notes)
 
-    from reportlab.platypus.doctemplate import LayoutError  # noqa: PLC0415  # see _write_report
-
-    from quelea_gateway.adapters.exports.note_docx import note_docx  # noqa: PLC0415  # see _write_report
-    from quelea_gateway.adapters.exports.note_pdf import note_pdf  # noqa: PLC0415  # see _write_report
+    from reportlab.platypus.doctemplate import LayoutError  # noqa: PLC0415  # see `writers`
 
     try:
-        return note_docx(notes) if wanted == "docx" else note_pdf(notes)
+        return writers.note_pdf.note_pdf(notes)
     except LayoutError as error:
         message = "A part of the answer is too long for a page; export it as Markdown or XLSX."
         raise InvalidInput(message, details={"field": "answer"}) from error

@@ -14,7 +14,6 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.engine_slots import PoolLimits
-from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.excerpts import excerpt
@@ -91,6 +90,9 @@ async def _prepare(reading: ReadingPool, tokens: int, task: Task) -> Preparation
 
 def pool(settings: GeneratorSettings) -> EnginePool:
     """The engine's replicas."""
+    # Its library is a quarter of the start, and a reader without a model needs none of it.
+    from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint  # noqa: PLC0415  # as said
+
     endpoints = [
         OpenAIEndpoint(
             url,

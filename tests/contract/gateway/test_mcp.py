@@ -16,6 +16,7 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 from quelea_gateway import keys
 from quelea_gateway.core.agent.ports import CodeFile, Execution
+from quelea_gateway.mcp import asgi
 from quelea_gateway.testing import standing
 from quelea_kit.errors import Overloaded, QueleaError, Unavailable
 from support.tool_catalogue import gateway_with_tools
@@ -312,3 +313,31 @@ async def test_a_reader_that_is_down_and_code_that_fails_are_told(stand: Any) ->
     assert empty.is_error
     assert full.is_error
     assert "taken" in text_of(full)
+
+
+async def _tools_at(url: str) -> int:
+    async with Client(f"{url}/mcp") as client:
+        return len((await client.list_tools()).tools)
+
+
+async def test_the_server_is_made_once_by_the_first_calls(stand: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = [], asgi._make
+    monkeypatch.setattr(asgi, "_make", lambda gateway: made.append(gateway) or make(gateway))
+    found = await asyncio.gather(*(_tools_at(stand.url) for _ in range(3)))
+    assert found == [11, 11, 11]
+    assert len(made) == 1
+
+
+async def test_a_server_that_could_not_be_made_is_made_by_the_next_call(
+    stand: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = asgi._make
+
+    def fail(gateway: Any) -> Any:
+        monkeypatch.setattr(asgi, "_make", make)
+        raise OSError("Too many open files")
+
+    monkeypatch.setattr(asgi, "_make", fail)
+    async with httpx2.AsyncClient() as http:
+        assert (await http.post(f"{stand.url}/mcp", json={})).status_code == 500
+    assert await _tools_at(stand.url) == 11

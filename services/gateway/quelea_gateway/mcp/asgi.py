@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
 from quelea_gateway.access import letting_in
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from quelea_gateway.gateway import Gateway
 
 PATH = "/mcp"
 
@@ -21,21 +24,17 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class McpApp:
     """Answers each POST by itself: no sessions, so any replica may answer.
 
-    Host and origin are checked by the middleware, so the SDK's own check of them is off.
+    Most gateways never get such a call, and the SDK takes more time and memory than the rest of the HTTP side: the
+    first call loads it, and takes seconds longer for it.
 
     Args:
-        server: Its tools.
-        most_bytes: Longest request.
+        gateway: What its tools act on.
     """
 
-    def __init__(self, server: MCPServer[Any], *, most_bytes: int) -> None:
-        off = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        server.streamable_http_app(
-            json_response=True, stateless_http=True, transport_security=off, max_request_body_size=most_bytes
-        )
-        self._manager = server.session_manager
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
         self._running: asyncio.Task[None] | None = None
-        self._ready = asyncio.Event()
+        self._started: asyncio.Future[StreamableHTTPSessionManager] | None = None
         self._stop = asyncio.Event()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -44,11 +43,12 @@ class McpApp:
             body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": "/mcp accepts only POST; it keeps no sessions."}}
             await JSONResponse(body, 405, {"Allow": "POST"})(scope, receive, send)
             return
-        if self._running is None:
-            self._running = asyncio.create_task(self._run())
-        await self._ready.wait()
+        if self._started is None:
+            self._started = asyncio.get_running_loop().create_future()
+            self._running = asyncio.create_task(self._run(self._started))
+        manager = await asyncio.shield(self._started)  # a caller who leaves does not end it for those who wait
         with letting_in(scope["state"]["caller"]):
-            await self._manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, receive, send)
 
     async def close(self) -> None:
         """Let go of what the SDK holds."""
@@ -56,7 +56,20 @@ class McpApp:
         if self._running is not None:
             await asyncio.gather(self._running, return_exceptions=True)
 
-    async def _run(self) -> None:
-        async with self._manager.run():
-            self._ready.set()
-            await self._stop.wait()
+    async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        try:
+            manager = await asyncio.to_thread(_make, self._gateway)  # other calls go on meanwhile
+            async with manager.run():
+                started.set_result(manager)
+                await self._stop.wait()
+        except Exception as error:
+            if started.done():
+                raise
+            self._started = None  # the next call tries again
+            started.set_exception(error)
+
+
+def _make(gateway: Gateway) -> StreamableHTTPSessionManager:
+    from quelea_gateway.mcp.server import session_manager  # noqa: PLC0415  # see McpApp
+
+    return session_manager(gateway)

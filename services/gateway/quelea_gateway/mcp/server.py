@@ -8,13 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import Field
 from quelea_kit.errors import InvalidInput
 
 from quelea_gateway.core.callers import audit
 from quelea_gateway.core.statements.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, Shown, StatementQuery
-from quelea_gateway.mcp.actions import Actions
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.mcp.actions import Actions, GatewayActions
 from quelea_gateway.rest.answers.question_schemas import FiltersIn
 from quelea_gateway.rest.fields import CollectionName
 from quelea_gateway.version import VERSION
@@ -209,3 +212,18 @@ def build_server(actions: Actions) -> MCPServer[Any]:
         log_level="WARNING",
         middleware=[_note_failures],
     )
+
+
+def session_manager(gateway: Gateway) -> StreamableHTTPSessionManager:
+    """A gateway's own server, ready to answer over HTTP without sessions.
+
+    Host and origin are checked by the middleware, so the SDK's own check of them is off.
+    """
+    server = build_server(GatewayActions(gateway))
+    server.streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=gateway.settings.max_body_bytes,
+    )
+    return server.session_manager

@@ -17,10 +17,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.mcp.actions import GatewayActions
 from quelea_gateway.mcp.asgi import PATH as MCP_PATH
 from quelea_gateway.mcp.asgi import McpApp
-from quelea_gateway.mcp.server import build_server
 from quelea_gateway.rest import deployment, evaluation_votes, evaluations, health, openapi, prompts
 from quelea_gateway.rest.agent import bundles, runs, tools
 from quelea_gateway.rest.answers import ask, check, conversations, feedback
@@ -128,7 +126,7 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
     app.mount("/docs", _Page(directory=SWAGGER_UI))
-    mcp = McpApp(build_server(GatewayActions(gateway)), most_bytes=gateway.settings.max_body_bytes)
+    mcp = McpApp(gateway)
     gateway.closing.append(mcp.close)
     app.router.routes.append(Route(MCP_PATH, mcp))
     errors.register(app)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import hashlib
 import hmac
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,7 @@ from joserfc.jwk import KeySet
 from quelea_kit.errors import Unauthenticated, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core.callers.sign_in import Login, SignIn, is_safe
+from quelea_gateway.core.callers.sign_in import Attempt, Login, SignIn, is_safe, is_token
 from quelea_gateway.metrics import OPENID_FAILURES
 
 log = get_logger(__name__)
@@ -35,25 +33,8 @@ log = get_logger(__name__)
 _RETRY_SECONDS = 10.0
 _MOST_TOKEN = 16_384
 _MOST_REPLY = 1_000_000
-_PARTS = 3
 _TYPES = ("", "jwt", "at+jwt", "application/at+jwt")
 """`typ` of tokens that are taken; not of those that are for something else (logout+jwt, dpop+jwt)."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One login on its way. Its browser keeps the secret, all else is made of it, and the gateway remembers nothing."""
-
-    secret: str
-
-    def made(self, what: str) -> str:
-        """state, nonce or verifier."""
-        made = hmac.new(self.secret.encode(), what.encode(), hashlib.sha256).digest()
-        return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
-
-    def fits(self, state: str) -> bool:
-        """Whether the provider sends back the state of this attempt."""
-        return hmac.compare_digest(self.made("state").encode(), state.encode("utf-8", "replace"))
 
 
 class OpenIdProvider:
@@ -255,11 +236,6 @@ async def _get(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{url} answers with no object")  # what comes from outside
     return found
-
-
-def is_token(bearer: str) -> bool:
-    """Whether a bearer is a JSON web token rather than a key."""
-    return bearer.count(".") == _PARTS - 1
 
 
 def _header(token: str) -> dict[str, Any]:

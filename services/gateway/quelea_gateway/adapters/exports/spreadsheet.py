@@ -18,8 +18,6 @@ from quelea_gateway.core.answers.note import Block, Note, decimal_of
 from quelea_gateway.core.statements.comparison import Comparison
 from quelea_gateway.core.statements.statement_grid import Figure, GridLine, Statement
 
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
 _HEAD = Font(bold=True)
 _LINK_FONT = Font(color="0563C1")
 _NOT_STATED = "not stated by any stored document"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -19,6 +23,8 @@ EVERYBODY = "*"
 PERSON = "person:"
 """Before the subject of a person, so that no key is named as he is."""
 _MOST_SUBJECT = 200
+_PARTS = 3
+"""Of a JSON web token."""
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 """Signatures by private keys. None with a shared secret, and no "none"."""
@@ -127,6 +133,22 @@ class SignIn(_Part):
         return str(given)[:_MOST_SUBJECT]
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """One login on its way. Its browser keeps the secret, all else is made of it, and the gateway remembers nothing."""
+
+    secret: str
+
+    def made(self, what: str) -> str:
+        """state, nonce or verifier."""
+        made = hmac.new(self.secret.encode(), what.encode(), hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
+
+    def fits(self, state: str) -> bool:
+        """Whether the provider sends back the state of this attempt."""
+        return hmac.compare_digest(self.made("state").encode(), state.encode("utf-8", "replace"))
+
+
 def read(path: Path) -> SignIn:
     """The file, read. Raises InvalidInput with its first fault."""
     try:
@@ -148,6 +170,11 @@ def is_safe(url: str) -> bool:
     return bool(parts.hostname) and (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
     )
+
+
+def is_token(bearer: str) -> bool:
+    """Whether a bearer is a JSON web token rather than a key."""
+    return bearer.count(".") == _PARTS - 1
 
 
 def _named(name: str, field: str) -> str:

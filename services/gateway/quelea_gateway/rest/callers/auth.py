@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import secrets
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,12 +13,15 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from quelea_kit.errors import NotFound, PermissionDenied, QueleaError, Unauthenticated
 
 from quelea_gateway.access import SESSION
-from quelea_gateway.adapters.callers.openid import Attempt, OpenIdProvider
 from quelea_gateway.adapters.callers.sessions import Session, Sessions
 from quelea_gateway.core.callers import audit
+from quelea_gateway.core.callers.sign_in import Attempt
 from quelea_gateway.rest.callers.cookies import forget, login_cookie, session_cookie, set_login, set_session
 from quelea_gateway.rest.knowledge_base.page_view import wants_html
 from quelea_gateway.rest.state import base_url, gateway_of
+
+if TYPE_CHECKING:
+    from quelea_gateway.adapters.callers.openid import OpenIdProvider
 
 router = APIRouter(include_in_schema=False)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
-from quelea_gateway.adapters.exports.spreadsheet import comparison_workbook, statements_workbook
+from quelea_gateway.adapters import exports as writers
 from quelea_gateway.core.statements.comparison import MOST_COMPANIES, MOST_CONCEPTS, ComparisonQuery
 from quelea_gateway.core.statements.statement_grid import (
     DEFAULT_YEARS,
@@ -136,7 +136,8 @@ async def statements(
     found = await gateway_of(request).statements.statements(query, wanted)
     base = base_url(request)
     if output == "xlsx":
-        return xlsx_response(await asyncio.to_thread(statements_workbook, found, address_of(base)))
+        address = address_of(base)
+        return xlsx_response(await asyncio.to_thread(lambda: writers.spreadsheet.statements_workbook(found, address)))
     (one,) = found
     if output == "csv":
         head = ["label", "column", "concept", "group", "unit", *one.grid.periods]
@@ -232,7 +233,8 @@ async def comparison(
     found = await gateway_of(request).statements.comparison(query)
     base = base_url(request)
     if output == "xlsx":
-        data = await asyncio.to_thread(comparison_workbook, found, address_of(base))
+        address = address_of(base)
+        data = await asyncio.to_thread(lambda: writers.spreadsheet.comparison_workbook(found, address))
         return xlsx_response(data, "comparison.xlsx")
     if output == "csv":
         rows = [

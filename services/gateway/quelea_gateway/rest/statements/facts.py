@@ -13,10 +13,11 @@ from pydantic import BaseModel, Field
 from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
-from quelea_gateway.adapters.exports.spreadsheet import XLSX, facts_workbook
+from quelea_gateway.adapters import exports as writers
 from quelea_gateway.adapters.services.retriever import filters_to_wire
 from quelea_gateway.core.model import Filters
 from quelea_gateway.core.statements.statement_grid import Figure
+from quelea_gateway.exports import XLSX
 from quelea_gateway.rest.error_schemas import ERRORS
 from quelea_gateway.rest.fields import Day, ListOut, PageSize, PageToken, Short
 from quelea_gateway.rest.knowledge_base.documents import page_address
@@ -150,7 +151,8 @@ async def facts(
     base = base_url(request)
     figures = [figure_of(one) for one in found.facts]
     if output == "xlsx":
-        return xlsx_response(await asyncio.to_thread(facts_workbook, figures, address_of(base)))
+        address = address_of(base)
+        return xlsx_response(await asyncio.to_thread(lambda: writers.spreadsheet.facts_workbook(figures, address)))
     out = [fact_out(one, base) for one in figures]
     if output == "csv":
         return csv_response([list(FactOut.model_fields)] + [_cells(one) for one in out])
