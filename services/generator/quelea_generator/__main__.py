@@ -90,7 +90,7 @@ async def _prepare(reading: ReadingPool, tokens: int, task: Task) -> Preparation
 
 def pool(settings: GeneratorSettings) -> EnginePool:
     """The engine's replicas."""
-    # Its library is a quarter of the start, and a reader without a model needs none of it.
+    # Its library is a third of the start, and a reader without a model needs none of it.
     from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint  # noqa: PLC0415  # as said
 
     endpoints = [

@@ -24,8 +24,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class McpApp:
     """Answers each POST by itself: no sessions, so any replica may answer.
 
-    Most gateways never get such a call, and the SDK takes a second and 13 MB: the
-    first call loads it, and takes that much longer.
+    Most gateways never get such a call, and the SDK takes a second and 13 MB: the first call loads it.
 
     Args:
         gateway: What its tools act on.

@@ -1,7 +1,7 @@
 """Answers and runs as files: DOCX, PDF, XLSX, notebooks.
 
-Each writer is loaded when it is first used: their libraries are 50 MB of memory in every gateway and two seconds of
-processor time at its start. The first use belongs in a thread.
+Each writer is loaded by its first use, which belongs in a thread: together their libraries take 50 MB of memory and two
+seconds of processor time.
 """
 
 from __future__ import annotations
