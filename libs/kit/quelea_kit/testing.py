@@ -27,14 +27,15 @@ def free_port() -> int:
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    for port in random.SystemRandom().sample(range(5_000 + worker, 20_000, workers), 1000):
+    own = range(5_000 + worker, 20_000, workers)
+    for port in random.SystemRandom().sample(own, len(own)):
         if port in _given:
             continue
         with socket.socket() as s, contextlib.suppress(OSError):
             s.bind(("127.0.0.1", port))
             _given.add(port)
             return port
-    raise OSError("no free port among a thousand that were tried")
+    raise OSError("no free port is left for this worker")
 
 
 def wait_until(condition: Callable[[], bool], *, seconds: float = 120, every: float = 0.05, what: str = "") -> None:
