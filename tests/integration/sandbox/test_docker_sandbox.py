@@ -61,10 +61,10 @@ async def test_a_session_keeps_its_frame(client: SandboxClient) -> None:
 async def test_a_hundred_at_once_with_a_pool_of_four() -> None:
     owner = f"test-{secrets.token_hex(4)}"
     async with docker_sandbox(
-        preload="", owner=owner, max_containers=4, max_warm=4, max_sessions=0, queue_length=40, queue_seconds=60
+        preload="", owner=owner, max_containers=4, max_warm=4, max_sessions=0, queue_length=40, queue_seconds=600
     ) as client:
         results = await asyncio.gather(
-            *(client.run(f"print({n})", tenant=f"t{n % 7}", timeout=180) for n in range(100)), return_exceptions=True
+            *(client.run(f"print({n})", tenant=f"t{n % 7}", timeout=700) for n in range(100)), return_exceptions=True
         )
         answers = [one.text for one in results if not isinstance(one, BaseException)]
         refused = [one for one in results if isinstance(one, BaseException)]
