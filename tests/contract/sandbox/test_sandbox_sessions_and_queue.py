@@ -182,7 +182,7 @@ async def test_cancel_works_while_waiting(backend: FakeBackend) -> None:
 
 
 async def test_a_hundred_callers_get_an_answer_or_a_refusal(backend: FakeBackend) -> None:
-    bounds = fast_settings(max_containers=4, max_warm=4, max_sessions=0, queue_length=60, queue_seconds=40)
+    bounds = fast_settings(max_containers=4, max_warm=4, max_sessions=0, queue_length=60, queue_seconds=400)
     async with sandbox(backend, bounds) as client:
         await client.until_ready()
         results = await asyncio.gather(
